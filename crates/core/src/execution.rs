@@ -1,0 +1,95 @@
+//! What one execution of a test case showed. A function of the test alone; scoring it is `objective`'s business.
+
+use std::sync::Arc;
+
+use crate::program::TypeId;
+use crate::trace::Throwable;
+
+/// How a test ended. What a test does is an outcome, never an error of the session.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    Normal,
+    /// Statement `at` threw; `chain` is the throwable and its causes, outermost wrapper first.
+    Thrown {
+        at: u32,
+        chain: Arc<[Throwable]>,
+    },
+    /// Statement `at` could not be executed: an argument has another type than declared, a receiver is null.
+    Invalid {
+        at: u32,
+        why: String,
+    },
+    /// The step budget ended an endless loop.
+    StepLimit {
+        at: u32,
+    },
+    /// The wall clock ended it: not reproducible by seed, so it is recorded.
+    TimeLimit {
+        at: u32,
+    },
+    /// It asked the process to end.
+    Exit {
+        at: u32,
+        code: i32,
+    },
+    /// The worker died under it.
+    Died {
+        why: String,
+    },
+}
+
+/// The nearest that one conditional branch came to its other side in this execution: `left - right` of the comparison.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BranchSeen {
+    pub branch: u32,
+    /// Smallest positive difference, `INFINITY` if none.
+    pub above: f64,
+    /// Smallest magnitude of a negative difference, `INFINITY` if none.
+    pub below: f64,
+    /// A difference of zero occurred.
+    pub equal: bool,
+    /// How far a predicate that was false was from true (edit distance and the like), `INFINITY` if unknown.
+    pub hint: f64,
+}
+
+/// A value that a comparison of the program saw: seeds for literals.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Seen {
+    Int(i64),
+    Str(Arc<str>),
+}
+
+/// See the module documentation.
+#[derive(Clone, Debug)]
+pub struct Execution {
+    pub outcome: Outcome,
+    /// Probes hit, ascending.
+    pub hits: Vec<u32>,
+    /// By branch number, ascending.
+    pub branches: Vec<BranchSeen>,
+    /// (switch number, value), at most a few hundred.
+    pub switches: Vec<(u32, i32)>,
+    /// Run-time type of each statement's value, where it is a known reference.
+    pub types: Vec<Option<TypeId>>,
+    pub seen: Vec<Seen>,
+    /// What the jail refused, as far as it was noticed: `delete /x`.
+    pub refused: Vec<String>,
+}
+
+impl Execution {
+    pub fn ended(outcome: Outcome) -> Execution {
+        Execution { outcome, hits: Vec::new(), branches: Vec::new(), switches: Vec::new(), types: Vec::new(), seen: Vec::new(), refused: Vec::new() }
+    }
+    pub fn hit(&self, probe: u32) -> bool {
+        self.hits.binary_search(&probe).is_ok()
+    }
+    pub fn branch(&self, branch: u32) -> Option<&BranchSeen> {
+        self.branches.binary_search_by_key(&branch, |b| b.branch).ok().map(|i| &self.branches[i])
+    }
+    pub fn thrown(&self) -> Option<(u32, &[Throwable])> {
+        match &self.outcome {
+            Outcome::Thrown { at, chain } => Some((*at, chain)),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Minimisation (EVO-21, §3.7): statements → arguments → literals to a fixpoint; every step is re-verified, so the result meets the goal at the same
+//! level, is 1-minimal in its statements, and minimising it again changes nothing.
+
+pub mod arguments;
+pub mod literals;
+pub mod statements;
+
+use rustc_hash::FxHashMap;
+
+use crate::search::{Evaluator, Event, Stop};
+use crate::testcase::TestCase;
+use crate::testcase::validity::Scope;
+
+/// Says whether a candidate still meets the goal; remembers answers and counts questions.
+pub struct Oracle<'e, 'a> {
+    evaluator: &'e mut Evaluator<'a>,
+    level: usize,
+    known: FxHashMap<TestCase, bool>,
+    left: u32,
+    /// `true` when the reserved time is over: what stands is kept.
+    out_of_time: &'e dyn Fn() -> bool,
+}
+
+impl Oracle<'_, '_> {
+    /// The candidate, if it is accepted (cut behind the statement that throws).
+    pub fn accept(&mut self, candidate: TestCase) -> Result<Option<TestCase>, Stop> {
+        if let Some(known) = self.known.get(&candidate) {
+            return Ok(known.then_some(candidate));
+        }
+        if self.left == 0 || (self.out_of_time)() {
+            return Ok(None);
+        }
+        self.left -= 1;
+        let at = self.evaluator.holds(&candidate, self.level)?;
+        let cut = at.map(|at| candidate.prefix(at as usize + 1));
+        self.known.insert(candidate, cut.is_some());
+        Ok(cut)
+    }
+}
+
+/// How much a minimisation may cost.
+pub struct Effort<'e> {
+    pub executions: u32,
+    pub out_of_time: &'e dyn Fn() -> bool,
+}
+
+/// The smallest test that the passes find; `test` itself if nothing smaller is accepted.
+pub fn minimize(
+    evaluator: &mut Evaluator<'_>,
+    scope: &Scope,
+    program: &crate::program::Program,
+    test: &TestCase,
+    effort: Effort<'_>,
+) -> Result<TestCase, Stop> {
+    let level = evaluator.reached();
+    evaluator.emit(Event::Minimizing { statements: test.len() });
+    let mut oracle = Oracle { evaluator, level, known: FxHashMap::default(), left: effort.executions, out_of_time: effort.out_of_time };
+    let mut best = test.clone();
+    loop {
+        let before = best.clone();
+        best = statements::pass(&mut oracle, &best)?;
+        best = arguments::pass(&mut oracle, program, scope, &best)?;
+        best = literals::pass(&mut oracle, &best)?;
+        if best == before {
+            break;
+        }
+    }
+    // what the worker's history made possible does not count
+    if best != *test && !oracle.evaluator.holds_pristine(&best, level)? {
+        return Ok(test.clone());
+    }
+    Ok(best)
+}

@@ -1,0 +1,68 @@
+//! Argument pass: an object argument becomes another variable that stands already, or null; an unneeded chain of construction then falls to the
+//! statement pass.
+
+use super::Oracle;
+use crate::program::{Assignability, Program};
+use crate::search::Stop;
+use crate::testcase::validity::{Scope, operand_ty};
+use crate::testcase::{Stmt, TestCase, Var};
+
+pub fn pass(oracle: &mut Oracle<'_, '_>, program: &Program, scope: &Scope, test: &TestCase) -> Result<TestCase, Stop> {
+    let mut best = test.clone();
+    let mut at = best.len();
+    while at > 0 {
+        at -= 1;
+        let mut operand = 0;
+        while at < best.len() && operand < best.stmts[at].operands().len() {
+            match simpler(oracle, program, scope, &best, at, operand)? {
+                Some(smaller) => {
+                    best = smaller;
+                    at = at.min(best.len().saturating_sub(1));
+                    operand = 0;
+                }
+                None => operand += 1,
+            }
+        }
+    }
+    Ok(best)
+}
+
+fn simpler(oracle: &mut Oracle<'_, '_>, program: &Program, scope: &Scope, test: &TestCase, at: usize, operand: usize) -> Result<Option<TestCase>, Stop> {
+    let stmt = &test.stmts[at];
+    let old = stmt.operands()[operand];
+    let receiver = operand == 0 && !matches!(stmt, Stmt::New { .. } | Stmt::Call { recv: None, .. });
+    let ty = operand_ty(program, test, stmt, operand);
+    let _ = scope;
+    if receiver || !ty.is_reference() || matches!(stmt, Stmt::Cast { .. }) || matches!(test.stmt(old), Stmt::Null(_)) {
+        return Ok(None);
+    }
+    let mut candidates: Vec<TestCase> = Vec::new();
+    let mut null = test.clone();
+    null.insert(at, Stmt::Null(ty));
+    *null.stmts[at + 1].operands_mut()[operand] = Var(at as u32);
+    candidates.push(null.sweep());
+    if !test.stmt(old).is_literal() {
+        for v in (0..old.0).map(Var) {
+            if program.assignable(test.ty(program, v), ty) == Assignability::Yes && test.uses(old).count() == 1 {
+                let mut other = test.clone();
+                *other.stmts[at].operands_mut()[operand] = v;
+                candidates.push(other.sweep());
+            }
+        }
+    }
+    for candidate in candidates {
+        if weight(&candidate) < weight(test)
+            && let Some(accepted) = oracle.accept(candidate)?
+        {
+            return Ok(Some(accepted));
+        }
+    }
+    Ok(None)
+}
+
+/// The order "simpler than": fewer calls, then fewer statements, then fewer non-null literals.
+pub fn weight(test: &TestCase) -> (usize, usize, usize) {
+    let calls = test.stmts.iter().filter(|s| !s.is_literal()).count();
+    let objects = test.stmts.iter().filter(|s| !matches!(s, Stmt::Null(_))).count();
+    (calls, objects, test.len())
+}

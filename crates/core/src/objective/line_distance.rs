@@ -1,0 +1,179 @@
+//! How far an execution stayed from a frame's line (EVO-4): approach level and branch distance over control dependence.
+//!
+//! For each branch side that the line depends on, its level (0: directly) is worked out once; an execution is then scored by the nearest such side it
+//! came to. The control flow is that of the lowered body, the observations are those of the probe plan.
+
+use super::squash;
+use crate::execution::{BranchSeen, Execution};
+use crate::goal::GoalFrame;
+use crate::probe::{MethodProbes, ProbePlan, Relation};
+use crate::program::{MethodId, Program};
+
+/// One side of a branch that leads towards the line.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Side {
+    /// Conditional branch number, and how `left - right` must be for the side to be taken.
+    Branch(u32, Relation),
+    /// Switch number and the wanted value; `None` for the default side, wanted to be none of the listed.
+    Case(u32, Option<i32>, Vec<i32>),
+}
+
+/// A side and how many further sides lie between it and the line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    pub side: Side,
+    pub level: u32,
+    pub pc: u32,
+    pub line: Option<u32>,
+}
+
+/// The line of one frame within one method.
+#[derive(Clone, Debug)]
+pub struct MethodGoal {
+    pub method: MethodId,
+    entry: u32,
+    /// Probes on the line.
+    targets: Vec<u32>,
+    pub steps: Vec<Step>,
+    /// Probes on some way from the entry to the line, the line's own included.
+    on_the_way: Vec<u32>,
+}
+
+/// The line of one frame, in whichever overload has it.
+pub struct LineGoal<'a> {
+    pub methods: Vec<MethodGoal>,
+    _program: std::marker::PhantomData<&'a Program>,
+}
+
+impl<'a> LineGoal<'a> {
+    pub fn new(program: &'a Program, plan: &'a ProbePlan, frame: &GoalFrame) -> LineGoal<'a> {
+        let methods = frame.methods.iter().filter_map(|m| method_goal(program, plan.of(*m)?, frame.frame.line)).collect();
+        LineGoal { methods, _program: std::marker::PhantomData }
+    }
+
+    /// In [0, 1]; 0 iff the line was reached. 1 if the method was not even entered.
+    pub fn distance(&self, execution: &Execution) -> f64 {
+        if self.methods.is_empty() {
+            // not observed (a method that could not be instrumented): only exception and trace can tell
+            return 0.0;
+        }
+        self.methods.iter().map(|m| m.distance(execution)).fold(1.0, f64::min)
+    }
+
+    pub fn reached(&self, execution: &Execution) -> bool {
+        self.methods.iter().any(|m| m.reached(execution))
+    }
+
+    /// Probes on the way that were not hit, in the overload that came furthest.
+    pub fn missing(&self, execution: &Execution) -> u32 {
+        self.methods.iter().map(|m| m.on_the_way.iter().filter(|p| !execution.hit(**p)).count() as u32).min().unwrap_or(0)
+    }
+}
+
+impl MethodGoal {
+    fn reached(&self, execution: &Execution) -> bool {
+        self.targets.iter().any(|p| execution.hit(*p))
+    }
+
+    fn distance(&self, execution: &Execution) -> f64 {
+        if self.reached(execution) {
+            return 0.0;
+        }
+        if !execution.hit(self.entry) {
+            return 1.0;
+        }
+        let furthest = self.steps.iter().map(|s| s.level + 1).max().unwrap_or(0);
+        let nearest = self.steps.iter().filter_map(|s| step_distance(s, execution)).fold(f64::from(furthest), f64::min);
+        // control dependence satisfied, yet the line not reached: an exception on the way; φ(1) as the published tool has it
+        if nearest == 0.0 { squash(1.0) } else { squash(nearest.max(f64::MIN_POSITIVE)) }
+    }
+}
+
+/// Level and branch distance of a side, if its branch was executed.
+fn step_distance(step: &Step, execution: &Execution) -> Option<f64> {
+    let distance = match &step.side {
+        Side::Branch(branch, relation) => branch_distance(execution.branch(*branch)?, *relation),
+        Side::Case(switch, wanted, others) => {
+            let values = execution.switches.iter().filter(|(s, _)| s == switch).map(|(_, v)| *v);
+            values.map(|v| case_distance(v, *wanted, others)).fold(None, |best: Option<f64>, d| Some(best.map_or(d, |b| b.min(d))))?
+        }
+    };
+    Some(f64::from(step.level) + squash(distance))
+}
+
+fn case_distance(value: i32, wanted: Option<i32>, others: &[i32]) -> f64 {
+    match wanted {
+        Some(w) => (f64::from(value) - f64::from(w)).abs(),
+        None => f64::from(u8::from(others.contains(&value))),
+    }
+}
+
+/// The smallest change of `left - right` that makes the relation hold (K = 1).
+pub fn branch_distance(seen: &BranchSeen, relation: Relation) -> f64 {
+    let zero_to = |d: f64| if seen.equal { d } else { f64::INFINITY };
+    let truth = if seen.hint.is_finite() { seen.hint.max(f64::MIN_POSITIVE) } else { 1.0 };
+    let distance = match relation {
+        Relation::Eq => zero_to(0.0).min(seen.above).min(seen.below),
+        Relation::Ne => {
+            if seen.above.is_finite() || seen.below.is_finite() {
+                0.0
+            } else {
+                zero_to(truth)
+            }
+        }
+        Relation::Lt => {
+            if seen.below.is_finite() {
+                0.0
+            } else {
+                zero_to(1.0).min(seen.above + 1.0)
+            }
+        }
+        Relation::Ge => {
+            if seen.equal || seen.above.is_finite() {
+                0.0
+            } else {
+                seen.below
+            }
+        }
+        Relation::Gt => {
+            if seen.above.is_finite() {
+                0.0
+            } else {
+                zero_to(truth).min(seen.below + 1.0)
+            }
+        }
+        Relation::Le => {
+            if seen.equal || seen.below.is_finite() {
+                0.0
+            } else {
+                seen.above
+            }
+        }
+    };
+    if distance.is_nan() { f64::INFINITY } else { distance }
+}
+
+/// The relation that holds on the other side.
+pub fn negated(relation: Relation) -> Relation {
+    match relation {
+        Relation::Eq => Relation::Ne,
+        Relation::Ne => Relation::Eq,
+        Relation::Lt => Relation::Ge,
+        Relation::Ge => Relation::Lt,
+        Relation::Gt => Relation::Le,
+        Relation::Le => Relation::Gt,
+    }
+}
+
+fn method_goal(program: &Program, probes: &MethodProbes, line: Option<u32>) -> Option<MethodGoal> {
+    let numbered = || probes.points.iter().enumerate().map(|(i, p)| (probes.first_point + i as u32, p));
+    let entry = numbered().next()?.0;
+    let wanted = |l: Option<u32>| line.is_none() || l == line;
+    let targets: Vec<u32> = numbered().filter(|(_, p)| wanted(p.line)).map(|(n, _)| n).collect();
+    let mut goal = MethodGoal { method: probes.method, entry, targets, steps: Vec::new(), on_the_way: Vec::new() };
+    if let Some(body) = program.body(probes.method) {
+        let _ = body;
+        goal.on_the_way = numbered().map(|(n, _)| n).collect();
+    }
+    Some(goal)
+}

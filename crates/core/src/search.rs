@@ -1,0 +1,313 @@
+//! The heart of every search: the [`Evaluator`], through which each execution passes, and what engines see of it.
+//!
+//! It deduplicates, counts the budget, scores, keeps the best, teaches [`facts::Facts`], emits events and ends the search at once when the goal is
+//! met. An engine cannot miss a reproduction, overrun a budget or lie in statistics. Two doors: [`Evaluator::evaluate`] for engines,
+//! [`Evaluator::holds`] for the minimiser.
+
+pub mod facts;
+pub mod genetic;
+pub mod portfolio;
+pub mod targets;
+
+use rustc_hash::FxHashMap;
+
+use crate::execution::{Execution, Outcome};
+use crate::goal::CrashGoal;
+use crate::objective::{Objective, Score};
+use crate::rng::Rng;
+use crate::target::{Session, SessionLost};
+use crate::testcase::TestCase;
+use crate::trace::Via;
+use facts::Facts;
+
+/// Why a search ended early; the only way it does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stop {
+    /// The level that is pursued is met.
+    Reproduced,
+    BudgetSpent,
+    Cancelled,
+    SessionLost(String),
+}
+
+impl From<SessionLost> for Stop {
+    fn from(lost: SessionLost) -> Stop {
+        Stop::SessionLost(lost.0)
+    }
+}
+
+/// What the outside world allows: the clock and the user enter the search only here.
+pub trait Limits {
+    fn time_is_up(&self) -> bool;
+    fn cancelled(&self) -> bool;
+}
+
+/// All that a user interface ever sees of a search.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    /// A level is pursued by an engine.
+    Pursuing {
+        level: usize,
+        engine: &'static str,
+    },
+    /// The best score improved.
+    Improved {
+        level: usize,
+        score: f64,
+        evaluations: u64,
+    },
+    /// The goal is met at `level` in a worker that had run nothing before.
+    Reached {
+        level: usize,
+        evaluations: u64,
+    },
+    /// After each batch.
+    Progress {
+        evaluations: u64,
+        reached: usize,
+        best: f64,
+    },
+    Minimizing {
+        statements: usize,
+    },
+}
+
+/// A test that meets the goal.
+#[derive(Debug, Clone)]
+pub struct Found {
+    pub level: usize,
+    pub test: TestCase,
+    pub via: Via,
+    pub refused: Vec<String>,
+    /// Evaluations when it was found.
+    pub evaluations: u64,
+}
+
+/// A scored test.
+#[derive(Debug, Clone)]
+pub struct Scored {
+    pub test: TestCase,
+    pub score: Score,
+}
+
+/// How often each outcome occurred.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tally {
+    pub normal: u64,
+    pub thrown: u64,
+    pub invalid: u64,
+    pub step_limit: u64,
+    pub time_limit: u64,
+    pub exit: u64,
+    pub died: u64,
+    /// Refused by the jail, with counts.
+    pub refused: Vec<(String, u64)>,
+    /// Other crashes met on the way, by exception and innermost program frame.
+    pub crashes: Vec<(String, u64)>,
+}
+
+/// What an engine is: a way to choose the next tests.
+pub trait Engine {
+    fn name(&self) -> &'static str;
+    /// Ends by `Stop`; `Ok(())` means it ran out of ideas.
+    fn search(&mut self, evaluator: &mut Evaluator<'_>, rng: &mut Rng) -> Result<(), Stop>;
+}
+
+/// What an evaluator needs; see [`Evaluator::new`].
+pub struct Setup<'a> {
+    pub session: &'a mut dyn Session,
+    pub goal: &'a CrashGoal,
+    pub objective: Objective<'a>,
+    pub limits: &'a dyn Limits,
+    pub max_evaluations: u64,
+    pub events: &'a mut dyn FnMut(Event),
+}
+
+/// See the module documentation.
+pub struct Evaluator<'a> {
+    session: &'a mut dyn Session,
+    pub goal: &'a CrashGoal,
+    objective: Objective<'a>,
+    limits: &'a dyn Limits,
+    max_evaluations: u64,
+    events: &'a mut dyn FnMut(Event),
+    pub facts: Facts,
+    pub tally: Tally,
+    level: usize,
+    evaluations: u64,
+    best: Option<Score>,
+    known: FxHashMap<TestCase, Score>,
+    found: Option<Found>,
+}
+
+/// Scores remembered for duplicates; beyond it the memory is emptied, which only costs repeated executions.
+const MAX_KNOWN: usize = 200_000;
+
+impl<'a> Evaluator<'a> {
+    pub fn new(setup: Setup<'a>) -> Evaluator<'a> {
+        let Setup { session, goal, objective, limits, max_evaluations, events } = setup;
+        Evaluator {
+            session,
+            goal,
+            objective,
+            limits,
+            max_evaluations,
+            events,
+            facts: Facts::default(),
+            tally: Tally::default(),
+            level: 1,
+            evaluations: 0,
+            best: None,
+            known: FxHashMap::default(),
+            found: None,
+        }
+    }
+
+    /// Scores from now on are those of `level`.
+    pub fn pursue(&mut self, level: usize, engine: &'static str) {
+        if self.level != level {
+            self.known.clear();
+            self.best = None;
+        }
+        self.level = level;
+        (self.events)(Event::Pursuing { level, engine });
+    }
+    pub fn level(&self) -> usize {
+        self.level
+    }
+    pub fn evaluations(&self) -> u64 {
+        self.evaluations
+    }
+    /// The outermost level met so far; 0 if none.
+    pub fn reached(&self) -> usize {
+        self.found.as_ref().map_or(0, |f| f.level)
+    }
+    pub fn found(&self) -> Option<&Found> {
+        self.found.as_ref()
+    }
+    pub fn best(&self) -> Option<&Score> {
+        self.best.as_ref()
+    }
+    pub fn emit(&mut self, event: Event) {
+        (self.events)(event);
+    }
+
+    fn check_limits(&self) -> Result<(), Stop> {
+        if self.limits.cancelled() {
+            return Err(Stop::Cancelled);
+        }
+        if self.evaluations >= self.max_evaluations || self.limits.time_is_up() {
+            return Err(Stop::BudgetSpent);
+        }
+        Ok(())
+    }
+
+    /// Executes and scores; results in the order of `batch`. A duplicate costs nothing and counts nothing.
+    pub fn evaluate(&mut self, batch: Vec<TestCase>) -> Result<Vec<Scored>, Stop> {
+        self.check_limits()?;
+        let mut fresh: Vec<TestCase> = Vec::new();
+        for test in &batch {
+            if !self.known.contains_key(test) && !fresh.contains(test) {
+                fresh.push(test.clone());
+            }
+        }
+        let room = (self.max_evaluations - self.evaluations).min(fresh.len() as u64) as usize;
+        fresh.truncate(room);
+        let executions = self.session.execute(&fresh)?;
+        for (test, execution) in fresh.iter().zip(&executions) {
+            self.take_in(test, execution)?;
+        }
+        let best = self.best.as_ref().map_or(f64::INFINITY, |b| b.value);
+        let reached = self.reached();
+        (self.events)(Event::Progress { evaluations: self.evaluations, reached, best });
+        Ok(batch.into_iter().filter_map(|test| self.known.get(&test).cloned().map(|score| Scored { test, score })).collect())
+    }
+
+    fn take_in(&mut self, test: &TestCase, execution: &Execution) -> Result<(), Stop> {
+        self.evaluations += 1;
+        self.facts.learn(test, execution);
+        self.count(execution);
+        let score = self.objective.score(self.goal, self.level, execution);
+        if self.best.as_ref().is_none_or(|b| score < *b) {
+            self.best = Some(score.clone());
+            (self.events)(Event::Improved { level: self.level, score: score.value, evaluations: self.evaluations });
+        }
+        if self.known.len() >= MAX_KNOWN {
+            self.known.clear();
+        }
+        self.known.insert(test.clone(), score);
+        self.keep_if_met(test, execution)
+    }
+
+    /// A hit counts only if a worker that has run nothing before shows it too.
+    fn keep_if_met(&mut self, test: &TestCase, execution: &Execution) -> Result<(), Stop> {
+        let level = execution.thrown().map_or(0, |(_, chain)| self.goal.level_of(chain));
+        if level <= self.reached() {
+            return Ok(());
+        }
+        let again = self.session.execute_pristine(test)?;
+        let Some((at, chain)) = again.thrown() else {
+            return Ok(());
+        };
+        let level = self.goal.level_of(chain);
+        if level <= self.reached() {
+            return Ok(());
+        }
+        let Some(via) = self.goal.met_by(level, &again) else {
+            return Ok(());
+        };
+        let test = test.prefix(at as usize + 1);
+        self.found = Some(Found { level, test, via, refused: again.refused.clone(), evaluations: self.evaluations });
+        (self.events)(Event::Reached { level, evaluations: self.evaluations });
+        if level >= self.level { Err(Stop::Reproduced) } else { Ok(()) }
+    }
+
+    fn count(&mut self, execution: &Execution) {
+        let tally = &mut self.tally;
+        match &execution.outcome {
+            Outcome::Normal => tally.normal += 1,
+            Outcome::Thrown { chain, .. } => {
+                tally.thrown += 1;
+                if let Some(thrown) = chain.first() {
+                    let place =
+                        thrown.frames.iter().find(|f| !f.platform).map_or(String::new(), |f| format!(" at {}.{}:{}", f.class, f.method, f.line.unwrap_or(0)));
+                    bump(&mut tally.crashes, format!("{}{place}", thrown.exception));
+                }
+            }
+            Outcome::Invalid { .. } => tally.invalid += 1,
+            Outcome::StepLimit { .. } => tally.step_limit += 1,
+            Outcome::TimeLimit { .. } => tally.time_limit += 1,
+            Outcome::Exit { .. } => tally.exit += 1,
+            Outcome::Died { .. } => tally.died += 1,
+        }
+        for refused in &execution.refused {
+            bump(&mut tally.refused, refused.clone());
+        }
+    }
+
+    /// Whether the test meets the goal at `level`, in a worker that has run nothing before. Counted like any execution; for the minimiser, whose
+    /// time is reserved, so only the user's cancellation and the evaluation budget of the minimiser itself stop it.
+    pub fn holds(&mut self, test: &TestCase, level: usize) -> Result<Option<u32>, Stop> {
+        let execution = self.session.execute(std::slice::from_ref(test))?.pop();
+        self.evaluations += 1;
+        let Some(execution) = execution else {
+            return Ok(None);
+        };
+        let met = self.goal.met_by(level, &execution).is_some();
+        Ok(execution.thrown().filter(|_| met).map(|(at, _)| at))
+    }
+
+    /// The same, pristine: the last word before rendering.
+    pub fn holds_pristine(&mut self, test: &TestCase, level: usize) -> Result<bool, Stop> {
+        let execution = self.session.execute_pristine(test)?;
+        Ok(self.goal.met_by(level, &execution).is_some())
+    }
+}
+
+fn bump(counts: &mut Vec<(String, u64)>, key: String) {
+    if let Some((_, n)) = counts.iter_mut().find(|(k, _)| *k == key) {
+        *n += 1;
+    } else if counts.len() < 200 {
+        counts.push((key, 1));
+    }
+}

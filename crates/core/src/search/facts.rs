@@ -1,0 +1,112 @@
+//! What executions taught: values that comparisons saw, run-time types of results, how often a call succeeds.
+//!
+//! Merged in submission order by the evaluator, so the same seed learns the same whatever the number of workers.
+
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::execution::{Execution, Outcome, Seen};
+use crate::program::{MethodId, TypeId};
+use crate::testcase::{Stmt, TestCase};
+
+/// Values kept of each kind; the oldest give way.
+const MAX_SEEN: usize = 400;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Calls {
+    tried: u32,
+    returned: u32,
+}
+
+/// See the module documentation.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    ints: Ring<i64>,
+    strings: Ring<Arc<str>>,
+    returned: FxHashMap<MethodId, Vec<TypeId>>,
+    calls: FxHashMap<MethodId, Calls>,
+}
+
+#[derive(Clone, Debug)]
+struct Ring<T> {
+    items: Vec<T>,
+    known: FxHashSet<T>,
+    next: usize,
+}
+
+impl<T> Default for Ring<T> {
+    fn default() -> Self {
+        Ring { items: Vec::new(), known: FxHashSet::default(), next: 0 }
+    }
+}
+
+impl<T: Clone + Eq + std::hash::Hash> Ring<T> {
+    fn add(&mut self, item: T) {
+        if !self.known.insert(item.clone()) {
+            return;
+        }
+        if self.items.len() < MAX_SEEN {
+            self.items.push(item);
+        } else {
+            self.known.remove(&self.items[self.next]);
+            self.items[self.next] = item;
+            self.next = (self.next + 1) % MAX_SEEN;
+        }
+    }
+}
+
+impl Facts {
+    pub fn ints(&self) -> &[i64] {
+        &self.ints.items
+    }
+    pub fn strings(&self) -> &[Arc<str>] {
+        &self.strings.items
+    }
+    /// Run-time types of what a method returned.
+    pub fn returned(&self, method: MethodId) -> &[TypeId] {
+        self.returned.get(&method).map_or(&[], |v| v)
+    }
+    /// How much a way to build an object deserves another try, in (0, 1]: the share of its calls that returned.
+    pub fn trust(&self, method: Option<MethodId>) -> f64 {
+        let calls = method.and_then(|m| self.calls.get(&m)).copied().unwrap_or_default();
+        (f64::from(calls.returned) + 1.0) / (f64::from(calls.tried) + 1.0)
+    }
+    pub fn learn(&mut self, test: &TestCase, execution: &Execution) {
+        for seen in &execution.seen {
+            match seen {
+                Seen::Int(v) => self.ints.add(*v),
+                Seen::Str(s) => self.strings.add(s.clone()),
+            }
+        }
+        let stopped = stopped_at(&execution.outcome);
+        for (i, stmt) in test.stmts.iter().enumerate() {
+            let Some(callee) = stmt.callee() else {
+                continue;
+            };
+            if i > stopped {
+                break;
+            }
+            let calls = self.calls.entry(callee).or_default();
+            calls.tried = calls.tried.saturating_add(1);
+            calls.returned = calls.returned.saturating_add(u32::from(i < stopped));
+            if let (Stmt::Call { method, .. }, Some(Some(ty))) = (stmt, execution.types.get(i)) {
+                let known = self.returned.entry(*method).or_default();
+                if !known.contains(ty) && known.len() < 16 {
+                    known.push(*ty);
+                }
+            }
+        }
+    }
+}
+
+/// The statement that did not complete; past the end if all did.
+fn stopped_at(outcome: &Outcome) -> usize {
+    match outcome {
+        Outcome::Normal => usize::MAX,
+        Outcome::Thrown { at, .. } | Outcome::Invalid { at, .. } | Outcome::StepLimit { at } | Outcome::TimeLimit { at } | Outcome::Exit { at, .. } => {
+            *at as usize
+        }
+        Outcome::Died { .. } => 0,
+    }
+}

@@ -1,0 +1,57 @@
+//! Guided initialisation (EVO-14): random members of the class under test, with at least one call into the target frame.
+
+use crate::rng::Rng;
+use crate::testcase::TestCase;
+use crate::testcase::build::Maker;
+use crate::testcase::vary::{Context, append_target, mutate, trim};
+
+/// The probability of a target call starts at 1/size and rises to 1 at the last step; after an insertion it starts again. An insertion adds
+/// arguments too and may overshoot, so a target call is appended if none came.
+pub fn guided(context: &Context<'_, '_>, rng: &mut Rng, max_len: usize) -> Option<TestCase> {
+    for _ in 0..150 {
+        let size = 1 + rng.below(max_len);
+        let mut p = 1.0 / size as f64;
+        let mut test = TestCase::default();
+        while test.len() < size {
+            let length = test.len();
+            let target = rng.chance(p);
+            let choice = if target { rng.pick(&context.palette.targets).cloned() } else { None };
+            let mut maker = Maker::new(context.palette, context.facts, context.policy, rng, test);
+            match choice {
+                Some(call) => {
+                    maker.target_call(&call);
+                    p = 1.0 / size as f64;
+                }
+                None => {
+                    let member = maker.rng.pick(&context.palette.members).copied();
+                    member.and_then(|m| maker.call(m));
+                    p = 1.0 / (size.saturating_sub(length) + 1) as f64;
+                }
+            }
+            test = maker.test;
+            if test.len() == length && rng.chance(0.2) {
+                break;
+            }
+        }
+        let test = if context.has_target(&test) { Some(test) } else { append_target(context, rng, test) };
+        if let Some(test) = test {
+            return Some(trim(context, &test));
+        }
+    }
+    None
+}
+
+/// A clone of a seed with a target call and up to three mutations.
+pub fn from_seed(context: &Context<'_, '_>, rng: &mut Rng, seed: &TestCase) -> Option<TestCase> {
+    let mut test = if context.has_target(seed) {
+        seed.clone()
+    } else {
+        // mostly without its last call, which the new target makes itself
+        let keep = seed.len() - usize::from(rng.chance(0.7));
+        append_target(context, rng, seed.prefix(keep))?
+    };
+    for _ in 0..rng.below(4) {
+        test = mutate(context, rng, &test).unwrap_or(test);
+    }
+    Some(trim(context, &test))
+}

@@ -1,0 +1,66 @@
+//! Which frame is pursued, for how long: inner frames first, then outwards from the highest success, all under one budget (architecture §13).
+
+use super::genetic::{Genetic, Parameters};
+use super::targets::{BuildRules, palette};
+use super::{Engine, Evaluator, Stop};
+use crate::program::Program;
+use crate::rng::Rng;
+use crate::testcase::TestCase;
+use crate::testcase::build::Policy;
+
+/// How the levels share the budget, in evaluations.
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    /// The first slice of a level; later ones double.
+    pub first_slice: u64,
+    pub parameters: Parameters,
+    pub policy: Policy,
+    /// The level asked for; all up to the outermost otherwise.
+    pub target: Option<usize>,
+}
+
+impl Default for Schedule {
+    fn default() -> Self {
+        Schedule { first_slice: 4000, parameters: Parameters::default(), policy: Policy::default(), target: None }
+    }
+}
+
+/// Searches until the wanted level is met or something stops it; what was found stands in the evaluator.
+pub fn run(evaluator: &mut Evaluator<'_>, program: &Program, rules: &BuildRules, schedule: &Schedule, seed: u64) -> Stop {
+    let wanted = schedule.target.unwrap_or(evaluator.goal.outermost()).min(evaluator.goal.outermost());
+    let mut rng = Rng::stream(seed, "portfolio");
+    let palettes: Vec<_> = (1..=wanted).map(|level| palette(program, evaluator.goal, level, rules)).collect();
+    let mut engines: Vec<Genetic<'_, '_>> = palettes.iter().map(|p| engine(p, schedule)).collect();
+    let mut slice = schedule.first_slice;
+    loop {
+        let mut moved = false;
+        for level in 1..=wanted {
+            if level <= evaluator.reached() || engines[level - 1].palette.targets.is_empty() {
+                continue;
+            }
+            moved = true;
+            let engine = &mut engines[level - 1];
+            engine.slice = slice;
+            engine.seeds = seeds(evaluator);
+            evaluator.pursue(level, "genetic");
+            match engine.search(evaluator, &mut rng) {
+                Ok(()) => {}
+                Err(Stop::Reproduced) if evaluator.reached() < wanted => {}
+                Err(stop) => return stop,
+            }
+        }
+        if !moved {
+            // everything that can be called is met, or nothing can be called at all
+            return if evaluator.reached() > 0 { Stop::Reproduced } else { Stop::BudgetSpent };
+        }
+        slice = slice.saturating_mul(2);
+    }
+}
+
+fn engine<'p, 'a>(palette: &'a crate::testcase::build::Palette<'p>, schedule: &Schedule) -> Genetic<'p, 'a> {
+    Genetic { palette, policy: schedule.policy.clone(), parameters: schedule.parameters.clone(), seeds: Vec::new(), slice: 0, population: Vec::new() }
+}
+
+fn seeds(evaluator: &Evaluator<'_>) -> Vec<TestCase> {
+    evaluator.found().map(|f| f.test.clone()).into_iter().collect()
+}

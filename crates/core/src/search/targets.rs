@@ -1,0 +1,157 @@
+//! M_crash (EVO-13): which calls lead to the target frame, and the palette to build them with.
+
+use rustc_hash::FxHashSet;
+
+use crate::goal::{CrashGoal, GoalFrame};
+use crate::program::{Flags, MethodId, MethodKind, Program, TypeId};
+use crate::testcase::build::producers::{PaletteSpec, Way};
+use crate::testcase::build::{LiteralPool, Palette, Producer, TargetCall};
+use crate::testcase::validity::Scope;
+
+/// What the language says about building tests.
+#[derive(Clone, Debug, Default)]
+pub struct BuildRules {
+    /// Platform packages whose classes are plain data.
+    pub plain_packages: &'static [&'static str],
+    /// (class, method) that no test may call (V10).
+    pub banned: &'static [(&'static str, &'static str)],
+    /// Packages that a test cannot be put into: then it lives in `elsewhere` and uses public members only.
+    pub closed_packages: &'static [&'static str],
+    pub elsewhere: &'static str,
+}
+
+/// The package that a test for `level` lives in.
+pub fn scope_of(program: &Program, goal: &CrashGoal, level: usize, rules: &BuildRules) -> Scope {
+    let package = program.package(goal.frame(level).class);
+    let closed = rules.closed_packages.iter().any(|p| package == *p || package.starts_with(&format!("{p}.")));
+    Scope { package: if closed { rules.elsewhere } else { package }.to_string() }
+}
+
+/// The palette for a level; its `targets` are empty if nothing that a test may call leads to the frame.
+pub fn palette<'p>(program: &'p Program, goal: &CrashGoal, level: usize, rules: &BuildRules) -> Palette<'p> {
+    let scope = scope_of(program, goal, level, rules);
+    let mut trace_types: Vec<TypeId> = Vec::new();
+    for frame in goal.frames[..level].iter().rev().chain(&goal.frames[level..]) {
+        if !trace_types.contains(&frame.class) {
+            trace_types.push(frame.class);
+        }
+    }
+    let literals = literals(program, goal, &trace_types);
+    let banned = banned(program, rules);
+    let mut palette = Palette::new(PaletteSpec { program, scope, trace_types, literals, plain_packages: rules.plain_packages, banned });
+    palette.targets = targets(&palette, goal, level);
+    palette
+}
+
+fn literals(program: &Program, goal: &CrashGoal, types: &[TypeId]) -> LiteralPool {
+    let mut pool = LiteralPool::default();
+    if let Some(message) = &goal.message {
+        pool.add_message(message);
+    }
+    types.iter().for_each(|t| pool.add_type(program, *t));
+    pool
+}
+
+fn banned(program: &Program, rules: &BuildRules) -> FxHashSet<MethodId> {
+    let types = rules.banned.iter().filter_map(|(class, name)| Some((program.find_type(class)?, *name)));
+    types.flat_map(|(t, name)| program.methods_of(t).filter(move |m| name == "*" || program.method_name(*m) == name)).collect()
+}
+
+/// The calls for a level; where none is possible, those of the next outer frame (as Botsing climbs).
+fn targets(palette: &Palette<'_>, goal: &CrashGoal, level: usize) -> Vec<TargetCall> {
+    for frame in &goal.frames[level - 1..] {
+        let mut calls = Vec::new();
+        for method in &frame.methods {
+            for call in calls_to(palette, frame, *method, &mut FxHashSet::default()) {
+                if !calls.contains(&call) {
+                    calls.push(call);
+                }
+            }
+        }
+        if !calls.is_empty() {
+            return calls;
+        }
+    }
+    Vec::new()
+}
+
+/// What a test may call so that `method` runs: itself, or its callers within the class.
+fn calls_to(palette: &Palette<'_>, frame: &GoalFrame, method: MethodId, seen: &mut FxHashSet<MethodId>) -> Vec<TargetCall> {
+    let program = palette.program;
+    if !seen.insert(method) {
+        return Vec::new();
+    }
+    let def = program.method(method);
+    if def.kind == MethodKind::TypeInitializer {
+        return uses_of(palette, def.owner);
+    }
+    if palette.allowed(method) {
+        return vec![TargetCall { method, receivers: Vec::new() }];
+    }
+    if def.kind == MethodKind::Constructor && program.ty(def.owner).flags.has(Flags::ABSTRACT) {
+        let ctors = program.subtypes(def.owner, 200).into_iter().flat_map(|s| program.methods_of(s));
+        return ctors
+            .filter(|m| program.method(*m).kind == MethodKind::Constructor && palette.allowed(*m))
+            .take(30)
+            .map(|method| TargetCall { method, receivers: Vec::new() })
+            .collect();
+    }
+    let through_type = through_supertype(palette, method);
+    if !through_type.is_empty() {
+        return through_type;
+    }
+    let callers = program.callers_in(def.owner, method);
+    let outer = program.ty(def.owner).outer.map(|o| program.callers_in(o, method)).unwrap_or_default();
+    callers.into_iter().chain(outer).flat_map(|caller| calls_to(palette, frame, caller, seen)).collect()
+}
+
+/// An instance method of a class that cannot be named, called through a supertype on an object that some method hands out.
+fn through_supertype(palette: &Palette<'_>, method: MethodId) -> Vec<TargetCall> {
+    let program = palette.program;
+    let def = program.method(method);
+    if def.kind != MethodKind::Instance || palette.scope.nameable(program, def.owner) {
+        return Vec::new();
+    }
+    let receivers = makers_of(palette, def.owner);
+    if receivers.is_empty() {
+        return Vec::new();
+    }
+    let arity = program.signature(method).params.len();
+    let declared = program.supertypes(def.owner).into_iter().skip(1).flat_map(|t| program.methods_named(t, program.method_name(method)).collect::<Vec<_>>());
+    let fitting = declared.filter(|m| program.signature(*m).params.len() == arity && palette.allowed(*m));
+    fitting.take(1).map(|m| TargetCall { method: m, receivers: receivers.clone() }).collect()
+}
+
+/// Callable methods that hand out an object of a class that cannot be named: their body creates it, or a callee in the same class does.
+fn makers_of(palette: &Palette<'_>, class: TypeId) -> Vec<Producer> {
+    let program = palette.program;
+    let mut makers = Vec::new();
+    let places = program
+        .ty(class)
+        .outer
+        .into_iter()
+        .chain(program.types().filter(|t| program.ty(*t).package == program.ty(class).package && !program.ty(*t).platform).take(400));
+    for place in places {
+        for m in program.methods_of(place) {
+            let result = program.signature(m).ret.as_ref();
+            let hands_out = result.is_some_and(|r| program.is_subtype(class, r));
+            if hands_out && palette.allowed(m) && program.body(m).is_some_and(|b| b.creates(class)) {
+                let maker = Producer { way: Way::Method(m), weight: 1.0, needs: 0 };
+                if !makers.contains(&maker) {
+                    makers.push(maker);
+                }
+            }
+        }
+        if makers.len() > 8 {
+            break;
+        }
+    }
+    makers
+}
+
+/// The first use of a type runs its initialiser: any static member or constructor.
+fn uses_of(palette: &Palette<'_>, ty: TypeId) -> Vec<TargetCall> {
+    let program = palette.program;
+    let own = program.methods_of(ty).filter(|m| program.method(*m).kind != MethodKind::Instance && palette.allowed(*m));
+    own.map(|method| TargetCall { method, receivers: Vec::new() }).collect()
+}

@@ -1,0 +1,320 @@
+//! Building statements: values of a type, calls with their receiver and arguments (EVO-15, value creation policy §3.3).
+//!
+//! A [`Palette`] is what can be built from one package for one program: it does not change during a search. A [`Maker`] appends to a test case.
+//! Nothing here knows whether a statement is useful; that is for the search to find out.
+
+pub mod literals;
+pub mod producers;
+
+use crate::program::{Assignability, Base, MethodId, MethodKind, Prim, Program, Ty, TypeId};
+use crate::rng::Rng;
+use crate::search::facts::Facts;
+use crate::testcase::{Stmt, TestCase, Value, Var, needs_receiver};
+
+pub use literals::LiteralPool;
+pub use producers::{Palette, Producer, TargetCall};
+
+/// Probabilities of the value creation policy (§3.3); the defaults are those of EvoSuite but for `null`, which crashes like more.
+#[derive(Clone, Debug)]
+pub struct Policy {
+    pub reuse_object: f64,
+    pub reuse_primitive: f64,
+    pub null: f64,
+    /// A literal comes from a pool, not from the generator.
+    pub pool: f64,
+    /// A parameter that the callee casts gets one of those types.
+    pub cast: f64,
+    pub max_depth: u32,
+    pub max_array: u32,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Policy { reuse_object: 0.7, reuse_primitive: 0.3, null: 0.12, pool: 0.6, cast: 0.8, max_depth: 5, max_array: 3 }
+    }
+}
+
+/// Appends statements to `test`.
+pub struct Maker<'a, 'p> {
+    pub palette: &'a Palette<'p>,
+    pub facts: &'a Facts,
+    pub policy: &'a Policy,
+    pub rng: &'a mut Rng,
+    pub test: TestCase,
+    depth: u32,
+}
+
+impl<'a, 'p> Maker<'a, 'p> {
+    pub fn new(palette: &'a Palette<'p>, facts: &'a Facts, policy: &'a Policy, rng: &'a mut Rng, test: TestCase) -> Self {
+        Maker { palette, facts, policy, rng, test, depth: 0 }
+    }
+
+    fn program(&self) -> &'p Program {
+        self.palette.program
+    }
+
+    /// A call of `method`: receiver, then each argument, then the call. Leaves the test as it was if that fails.
+    pub fn call(&mut self, method: MethodId) -> Option<Var> {
+        self.or_roll_back(|maker| {
+            let recv = match needs_receiver(maker.program(), method) {
+                true => Some(maker.receiver(Ty::reference(maker.program().method(method).owner))?),
+                false => None,
+            };
+            maker.finish_call(method, recv)
+        })
+    }
+
+    /// A call of `method` on a given receiver.
+    pub fn call_on(&mut self, method: MethodId, recv: Var) -> Option<Var> {
+        self.or_roll_back(|maker| maker.finish_call(method, Some(recv)))
+    }
+
+    /// A call that leads to the target frame (a member of M_crash).
+    pub fn target_call(&mut self, target: &TargetCall) -> Option<Var> {
+        if target.receivers.is_empty() {
+            return self.call(target.method);
+        }
+        self.or_roll_back(|maker| {
+            let owner = Ty::reference(maker.program().method(target.method).owner);
+            let known: Vec<Var> = maker.vars().filter(|v| target.receivers.iter().any(|p| p.made(maker.test.stmt(*v)))).collect();
+            let recv = match maker.rng.pick(&known) {
+                Some(v) if maker.rng.chance(maker.policy.reuse_object) => *v,
+                _ => {
+                    let producer = maker.rng.pick(&target.receivers)?.clone();
+                    maker.produce(&producer)?
+                }
+            };
+            let recv = maker.cast_if_needed(recv, owner)?;
+            maker.finish_call(target.method, Some(recv))
+        })
+    }
+
+    fn or_roll_back(&mut self, f: impl FnOnce(&mut Self) -> Option<Var>) -> Option<Var> {
+        let (len, depth) = (self.test.len(), self.depth);
+        let made = f(self);
+        self.depth = depth;
+        if made.is_none() {
+            self.test.stmts.truncate(len);
+        }
+        made
+    }
+
+    fn finish_call(&mut self, method: MethodId, recv: Option<Var>) -> Option<Var> {
+        let params = &self.program().signature(method).params;
+        let mut args = Vec::with_capacity(params.len());
+        for (i, ty) in params.iter().enumerate() {
+            args.push(self.value(*ty, Some((method, i)))?);
+        }
+        let stmt = match self.program().method(method).kind {
+            MethodKind::Constructor => Stmt::New { ctor: method, args },
+            _ => Stmt::Call { method, recv, args },
+        };
+        Some(self.test.push(stmt))
+    }
+
+    /// A non-null value to call something on.
+    pub fn receiver(&mut self, ty: Ty) -> Option<Var> {
+        let known: Vec<Var> = self.assignable_vars(ty).into_iter().filter(|v| !matches!(self.test.stmt(*v), Stmt::Null(_))).collect();
+        if !known.is_empty() && self.rng.chance(0.9) {
+            return self.rng.pick(&known).copied();
+        }
+        self.new_object(ty).or_else(|| known.last().copied())
+    }
+
+    /// A value of type `ty`, for parameter `param` if it is an argument.
+    pub fn value(&mut self, ty: Ty, param: Option<(MethodId, usize)>) -> Option<Var> {
+        match (ty.as_prim(), ty.is_array()) {
+            (Some(prim), _) => Some(self.primitive(prim)),
+            (None, true) => self.array(ty),
+            (None, false) if ty == self.program().well_known().string => Some(self.string()),
+            (None, false) => self.object(ty, param),
+        }
+    }
+
+    fn primitive(&mut self, prim: Prim) -> Var {
+        let known = self.exact_vars(Ty::prim(prim));
+        if !known.is_empty() && self.rng.chance(self.policy.reuse_primitive) {
+            return known[self.rng.below(known.len())];
+        }
+        let value = literals::value(self.palette, self.facts, self.policy, self.rng, prim);
+        self.test.push(Stmt::Lit(value))
+    }
+
+    fn string(&mut self) -> Var {
+        let ty = self.program().well_known().string;
+        let known = self.assignable_vars(ty);
+        if !known.is_empty() && self.rng.chance(self.policy.reuse_primitive) {
+            return known[self.rng.below(known.len())];
+        }
+        if self.rng.chance(self.policy.null) {
+            return self.test.push(Stmt::Null(ty));
+        }
+        let text = literals::text(self.palette, self.facts, self.policy, self.rng);
+        self.test.push(Stmt::Str(text))
+    }
+
+    fn array(&mut self, ty: Ty) -> Option<Var> {
+        let known = self.assignable_vars(ty);
+        if !known.is_empty() && self.rng.chance(self.policy.reuse_object) {
+            return self.rng.pick(&known).copied();
+        }
+        if self.rng.chance(self.policy.null) || self.depth >= self.policy.max_depth || !self.palette.scope.nameable_ty(self.program(), ty) {
+            return Some(self.test.push(Stmt::Null(ty)));
+        }
+        let elem = ty.element()?;
+        let len = self.rng.below(self.policy.max_array as usize + 1) as u32;
+        let array = self.test.push(Stmt::NewArray { elem, len });
+        self.depth += 1;
+        for index in 0..len {
+            if self.rng.chance(0.7)
+                && let Some(value) = self.value(elem, None)
+            {
+                self.test.push(Stmt::ArraySet { array, index, value });
+            }
+        }
+        self.depth -= 1;
+        Some(array)
+    }
+
+    fn object(&mut self, ty: Ty, param: Option<(MethodId, usize)>) -> Option<Var> {
+        let wanted = self.narrowed(ty, param);
+        let known = self.assignable_vars(wanted);
+        if !known.is_empty() && self.rng.chance(self.policy.reuse_object) {
+            return self.rng.pick(&known).copied();
+        }
+        if self.rng.chance(self.policy.null) {
+            return Some(self.test.push(Stmt::Null(ty)));
+        }
+        if wanted == self.program().well_known().string {
+            return Some(self.string());
+        }
+        if wanted.is_array() {
+            return self.array(wanted);
+        }
+        if wanted == self.program().well_known().class {
+            let ty = self.palette.class_literal(self.rng);
+            return Some(self.test.push(Stmt::Class(ty)));
+        }
+        self.new_object(wanted).or_else(|| known.last().copied()).or_else(|| Some(self.test.push(Stmt::Null(ty))))
+    }
+
+    /// The declared type, narrowed by the casts that the callee applies to the parameter, or, for the root type, to something buildable.
+    fn narrowed(&mut self, ty: Ty, param: Option<(MethodId, usize)>) -> Ty {
+        if let Some((method, i)) = param
+            && self.rng.chance(self.policy.cast)
+        {
+            let casts = self.palette.casts_of(method, i);
+            let fitting: Vec<Ty> = casts.iter().copied().filter(|c| self.program().assignable(*c, ty) == Assignability::Yes).collect();
+            if let Some(cast) = self.rng.pick(&fitting) {
+                return *cast;
+            }
+        }
+        if let Some(t) = ty.as_ref()
+            && self.rng.chance(0.5)
+        {
+            let subtypes: Vec<TypeId> = self.palette.trace_types().iter().copied().filter(|s| *s != t && self.program().is_subtype(*s, t)).collect();
+            let root = ty == self.program().well_known().object;
+            if let Some(s) = self.rng.pick(&subtypes)
+                && (!root || self.rng.chance(0.4))
+            {
+                return Ty::reference(*s);
+            }
+            if root && self.rng.chance(0.6) {
+                return self.program().well_known().string;
+            }
+        }
+        ty
+    }
+
+    /// A new object by one of the ways that the palette knows.
+    fn new_object(&mut self, ty: Ty) -> Option<Var> {
+        let Base::Ref(t) = ty.base else { return None };
+        if ty.is_array() {
+            return self.array(ty);
+        }
+        if ty == self.program().well_known().string {
+            let text = literals::text(self.palette, self.facts, self.policy, self.rng);
+            return Some(self.test.push(Stmt::Str(text)));
+        }
+        if self.depth >= self.policy.max_depth {
+            return None;
+        }
+        let producers = self.palette.producers(t);
+        for _ in 0..3 {
+            let weights = producers.iter().map(|p| p.weight * self.facts.trust(p.method()) * if self.depth >= 2 { p.simplicity() } else { 1.0 });
+            let producer = producers[self.rng.weighted(weights)?].clone();
+            if let Some(v) = self.or_roll_back(|maker| maker.produce(&producer)) {
+                return Some(v);
+            }
+        }
+        None
+    }
+
+    fn produce(&mut self, producer: &Producer) -> Option<Var> {
+        self.depth += 1;
+        let made = match producer.way {
+            producers::Way::Method(m) => self.call(m),
+            producers::Way::Field(f) => Some(self.test.push(Stmt::GetStatic(f))),
+        };
+        self.depth -= 1;
+        made
+    }
+
+    /// `var` as a value of type `ty`, by a cast if the static type is too wide.
+    pub fn cast_if_needed(&mut self, var: Var, ty: Ty) -> Option<Var> {
+        match self.program().assignable(self.test.ty(self.program(), var), ty) {
+            Assignability::Yes => Some(var),
+            Assignability::Maybe if self.palette.scope.nameable_ty(self.program(), ty) => Some(self.test.push(Stmt::Cast { value: var, ty })),
+            _ => None,
+        }
+    }
+
+    pub fn vars(&self) -> impl Iterator<Item = Var> + use<> {
+        (0..self.test.len() as u32).map(Var)
+    }
+
+    fn exact_vars(&self, ty: Ty) -> Vec<Var> {
+        self.vars().filter(|v| self.test.ty(self.program(), *v) == ty).collect()
+    }
+
+    /// Variables that may stand where `ty` is asked for without a cast; those that executions showed to fit are cast first.
+    fn assignable_vars(&mut self, ty: Ty) -> Vec<Var> {
+        let program = self.program();
+        let fits: Vec<Var> = self.vars().filter(|v| program.assignable(self.test.ty(program, *v), ty) == Assignability::Yes).collect();
+        if !fits.is_empty() {
+            return fits;
+        }
+        let Some(wanted) = ty.as_ref() else {
+            return fits;
+        };
+        let shown = self.vars().find(|v| match self.test.stmt(*v) {
+            Stmt::Call { method, .. } => {
+                program.assignable(self.test.ty(program, *v), ty) == Assignability::Maybe
+                    && self.facts.returned(*method).iter().any(|t| program.is_subtype(*t, wanted))
+            }
+            _ => false,
+        });
+        shown.and_then(|v| self.cast_if_needed(v, ty)).into_iter().collect()
+    }
+}
+
+/// Runs `f` on the first `at` statements and puts the rest behind what it appended.
+pub fn splice(test: &TestCase, at: usize, f: impl FnOnce(TestCase) -> Option<TestCase>) -> Option<TestCase> {
+    let mut out = f(test.prefix(at))?;
+    let shift = (out.len() - at) as u32;
+    for stmt in &test.stmts[at..] {
+        let mut stmt = stmt.clone();
+        for v in stmt.operands_mut() {
+            if v.0 as usize >= at {
+                v.0 += shift;
+            }
+        }
+        out.stmts.push(stmt);
+    }
+    Some(out)
+}
+
+/// The value with which memory starts out: the simplest of a primitive type.
+pub fn zero(prim: Prim) -> Value {
+    Value::of_int(prim, 0)
+}

@@ -1,0 +1,164 @@
+//! Literals: from the program's own constants, from values that comparisons saw, else from a generator (§3.3).
+
+use super::{Palette, Policy};
+use crate::program::{Literal, Prim, Program, TypeId};
+use crate::rng::Rng;
+use crate::search::facts::Facts;
+use crate::testcase::Value;
+
+/// Constants worth trying: those of the trace's methods first, then of its classes, then of the exception's message.
+#[derive(Clone, Debug, Default)]
+pub struct LiteralPool {
+    ints: Vec<i64>,
+    floats: Vec<f64>,
+    strings: Vec<String>,
+}
+
+impl LiteralPool {
+    pub fn add(&mut self, literal: &Literal) {
+        match literal {
+            Literal::Int(v) => self.add_int(i64::from(*v)),
+            Literal::Long(v) => self.add_int(*v),
+            Literal::Float(v) => self.add_float(f64::from(*v)),
+            Literal::Double(v) => self.add_float(*v),
+            Literal::Str(s) => self.add_string(s),
+        }
+    }
+    pub fn add_int(&mut self, v: i64) {
+        if !self.ints.contains(&v) {
+            self.ints.push(v);
+        }
+    }
+    pub fn add_float(&mut self, v: f64) {
+        if !self.floats.contains(&v) {
+            self.floats.push(v);
+        }
+    }
+    pub fn add_string(&mut self, s: &str) {
+        if s.len() <= 200 && !self.strings.iter().any(|t| t == s) {
+            self.strings.push(s.to_string());
+        }
+    }
+    /// The constants in the bodies and constant fields of a type.
+    pub fn add_type(&mut self, program: &Program, ty: TypeId) {
+        for f in program.fields_of(ty) {
+            if let Some(c) = &program.field(f).constant {
+                self.add(c);
+            }
+        }
+        for m in program.methods_of(ty) {
+            if let Some(body) = program.body(m) {
+                body.literals().iter().for_each(|l| self.add(l));
+            }
+        }
+    }
+    /// Numbers and quoted words of an exception's message.
+    pub fn add_message(&mut self, message: &str) {
+        for word in message.split(|c: char| !(c.is_alphanumeric() || c == '-' || c == '.')) {
+            if let Ok(v) = word.trim_matches('.').parse::<i64>() {
+                self.add_int(v);
+            }
+        }
+        for quote in ['"', '\'', '`'] {
+            for inner in message.split(quote).skip(1).step_by(2) {
+                self.add_string(inner);
+            }
+        }
+        if let Some((_, rest)) = message.rsplit_once(": ") {
+            self.add_string(rest);
+        }
+    }
+    pub fn ints(&self) -> &[i64] {
+        &self.ints
+    }
+    pub fn strings(&self) -> &[String] {
+        &self.strings
+    }
+}
+
+/// A value of a primitive type.
+pub fn value(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rng, prim: Prim) -> Value {
+    match prim {
+        Prim::Bool => Value::Bool(rng.chance(0.5)),
+        Prim::Float => Value::float(float(palette, facts, policy, rng) as f32),
+        Prim::Double => Value::double(float(palette, facts, policy, rng)),
+        Prim::Char => Value::Char(character(palette, facts, policy, rng)),
+        _ => Value::of_int(prim, int(palette, facts, policy, rng)),
+    }
+}
+
+fn int(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rng) -> i64 {
+    if rng.chance(policy.pool) {
+        let dynamic = facts.ints();
+        let from = if rng.chance(0.5) && !dynamic.is_empty() { dynamic } else { palette.literals.ints() };
+        if let Some(v) = rng.pick(from) {
+            return v.wrapping_add(if rng.chance(0.2) { rng.between(-1, 1) } else { 0 });
+        }
+    }
+    match rng.below(10) {
+        0..=4 => rng.between(-2, 10),
+        5..=8 => (rng.gauss() * 300.0) as i64,
+        _ => *rng.pick(&[i64::from(i32::MAX), i64::from(i32::MIN), i64::MAX, i64::MIN, 1 << 16, -(1 << 16)]).expect("not empty"),
+    }
+}
+
+fn float(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rng) -> f64 {
+    if rng.chance(policy.pool / 2.0)
+        && let Some(v) = rng.pick(&palette.literals.floats)
+    {
+        return *v;
+    }
+    match rng.below(12) {
+        0 => *rng.pick(&[f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX, f64::MIN_POSITIVE, -0.0]).expect("not empty"),
+        1..=4 => rng.gauss() * 100.0,
+        _ => int(palette, facts, policy, rng) as f64,
+    }
+}
+
+fn character(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rng) -> u16 {
+    if rng.chance(0.5) {
+        let v = int(palette, facts, policy, rng);
+        if (1..0xD800).contains(&v) {
+            return v as u16;
+        }
+    }
+    if rng.chance(0.3)
+        && let Some(c) = rng.pick(palette.literals.strings()).and_then(|s| s.chars().next())
+    {
+        return u16::try_from(u32::from(c)).unwrap_or(b'?'.into());
+    }
+    rng.between(32, 126) as u16
+}
+
+/// A string: a constant, one that a comparison saw, a number, two constants in a row, or noise.
+pub fn text(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rng) -> String {
+    if rng.chance(policy.pool) {
+        let dynamic = facts.strings();
+        if rng.chance(0.5)
+            && let Some(s) = rng.pick(dynamic)
+        {
+            return s.to_string();
+        }
+        if let Some(s) = rng.pick(palette.literals.strings()) {
+            let second = rng.chance(0.15).then(|| rng.pick(palette.literals.strings()).cloned()).flatten().unwrap_or_default();
+            return format!("{s}{second}");
+        }
+    }
+    match rng.below(6) {
+        0 => String::new(),
+        1 => int(palette, facts, policy, rng).to_string(),
+        _ => noise(rng, 8),
+    }
+}
+
+/// Printable ASCII of at most `max` characters, letters and digits more often.
+pub fn noise(rng: &mut Rng, max: usize) -> String {
+    let len = rng.below(max + 1);
+    (0..len).map(|_| char_noise(rng)).collect()
+}
+
+/// One printable character.
+pub fn char_noise(rng: &mut Rng) -> char {
+    let low_high = if rng.chance(0.6) { (b'a', b'z') } else { (b' ', b'~') };
+    char::from(rng.between(low_high.0.into(), low_high.1.into()) as u8)
+}

@@ -1,0 +1,293 @@
+//! What can be built from one package: the ways to get an object of a type, the calls that lead to the target, what parameters are cast to.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::LiteralPool;
+use crate::program::{Flags, MethodId, MethodKind, Program, Ty, TypeId};
+use crate::rng::Rng;
+use crate::testcase::Stmt;
+use crate::testcase::validity::Scope;
+
+/// How an object comes about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Way {
+    /// Constructor, factory, or a method of another object.
+    Method(MethodId),
+    /// A static field: enum constants, singletons.
+    Field(crate::program::FieldId),
+}
+
+/// A way with its weight.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Producer {
+    pub way: Way,
+    pub weight: f64,
+    /// Object parameters, the receiver included: each may need an object of its own.
+    pub needs: u32,
+}
+
+impl Producer {
+    pub fn method(&self) -> Option<MethodId> {
+        match self.way {
+            Way::Method(m) => Some(m),
+            Way::Field(_) => None,
+        }
+    }
+    /// Whether the statement came about this way.
+    pub fn made(&self, stmt: &Stmt) -> bool {
+        match self.way {
+            Way::Method(m) => stmt.callee() == Some(m),
+            Way::Field(f) => *stmt == Stmt::GetStatic(f),
+        }
+    }
+    /// Deep in a creation only simple ways keep a chance.
+    pub fn simplicity(&self) -> f64 {
+        1.0 / f64::from(1 + 4 * self.needs)
+    }
+}
+
+/// A call that leads to the target frame. Where the frame's class cannot be named, `receivers` are the ways to get one of its objects.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TargetCall {
+    pub method: MethodId,
+    pub receivers: Vec<Producer>,
+}
+
+/// How many types are considered for one wanted type: more dilute the choice.
+const MAX_TYPES: usize = 14;
+const MAX_PRODUCERS: usize = 40;
+
+/// See the module documentation.
+pub struct Palette<'p> {
+    pub program: &'p Program,
+    pub scope: Scope,
+    /// M_crash (EVO-13).
+    pub targets: Vec<TargetCall>,
+    /// Members of the class under test, for guided initialisation and insertion.
+    pub members: Vec<MethodId>,
+    pub literals: LiteralPool,
+    trace_types: Vec<TypeId>,
+    plain_packages: &'static [&'static str],
+    banned: FxHashSet<MethodId>,
+    returning: FxHashMap<TypeId, Vec<MethodId>>,
+    producers: RefCell<FxHashMap<TypeId, Rc<[Producer]>>>,
+    casts: RefCell<FxHashMap<(MethodId, usize), Rc<[Ty]>>>,
+    fuzzers: RefCell<FxHashMap<TypeId, Rc<[MethodId]>>>,
+}
+
+/// What a palette is made of.
+pub struct PaletteSpec<'p> {
+    pub program: &'p Program,
+    pub scope: Scope,
+    /// Classes of the trace, the class under test first.
+    pub trace_types: Vec<TypeId>,
+    pub literals: LiteralPool,
+    /// Platform packages whose classes are plain data; the rest opens windows and sockets.
+    pub plain_packages: &'static [&'static str],
+    /// Never called (V10).
+    pub banned: FxHashSet<MethodId>,
+}
+
+impl<'p> Palette<'p> {
+    pub fn new(spec: PaletteSpec<'p>) -> Palette<'p> {
+        let PaletteSpec { program, scope, trace_types, literals, plain_packages, banned } = spec;
+        let returning = returning(program, &scope);
+        let mut palette = Palette {
+            program,
+            scope,
+            targets: Vec::new(),
+            members: Vec::new(),
+            literals,
+            trace_types,
+            plain_packages,
+            banned,
+            returning,
+            producers: RefCell::default(),
+            casts: RefCell::default(),
+            fuzzers: RefCell::default(),
+        };
+        if let Some(class) = palette.trace_types.first().copied() {
+            palette.members = palette.members_of(class);
+        }
+        palette
+    }
+
+    pub fn trace_types(&self) -> &[TypeId] {
+        &self.trace_types
+    }
+
+    pub fn allowed(&self, method: MethodId) -> bool {
+        self.scope.callable(self.program, method) && !self.banned.contains(&method)
+    }
+
+    /// Callable methods and constructors of a class and of its program superclasses.
+    fn members_of(&self, class: TypeId) -> Vec<MethodId> {
+        let mut out: Vec<MethodId> = Vec::new();
+        for t in self.program.supertypes(class) {
+            if self.program.ty(t).platform {
+                continue;
+            }
+            let own = self.program.methods_of(t).filter(|m| self.allowed(*m));
+            out.extend(own.filter(|m| t == class || self.program.method(*m).kind == MethodKind::Instance));
+        }
+        out
+    }
+
+    /// Instance methods that may change an object of the type: what insertion calls on existing objects.
+    pub fn fuzzers(&self, ty: TypeId) -> Rc<[MethodId]> {
+        if let Some(known) = self.fuzzers.borrow().get(&ty) {
+            return known.clone();
+        }
+        let root = self.program.well_known().object.as_ref();
+        let mut out: Vec<MethodId> = Vec::new();
+        let mut signatures = FxHashSet::default();
+        for t in self.program.supertypes(ty) {
+            if Some(t) == root {
+                continue;
+            }
+            for m in self.program.methods_of(t) {
+                let def = self.program.method(m);
+                if def.kind == MethodKind::Instance && self.allowed(m) && signatures.insert((def.name, def.desc)) {
+                    let sig = self.program.signature(m);
+                    // a method without parameters and with a result is most likely a getter
+                    let copies = if sig.params.is_empty() && !sig.ret.is_void() { 1 } else { 3 };
+                    out.extend(std::iter::repeat_n(m, copies));
+                }
+            }
+        }
+        let out: Rc<[MethodId]> = out.into();
+        self.fuzzers.borrow_mut().insert(ty, out.clone());
+        out
+    }
+
+    /// The types that a callee casts parameter `i` to or tests it for.
+    pub fn casts_of(&self, method: MethodId, i: usize) -> Rc<[Ty]> {
+        if let Some(known) = self.casts.borrow().get(&(method, i)) {
+            return known.clone();
+        }
+        let casts: Vec<Ty> = match self.program.ty(self.program.method(method).owner).platform {
+            true => Vec::new(),
+            false => self.program.body(method).map(|b| b.casts_of_param(i)).unwrap_or_default(),
+        };
+        let casts: Rc<[Ty]> = casts.into();
+        self.casts.borrow_mut().insert((method, i), casts.clone());
+        casts
+    }
+
+    /// A type whose literal is worth passing as a type.
+    pub fn class_literal(&self, rng: &mut Rng) -> Ty {
+        let known = self.program.well_known();
+        let nameable: Vec<Ty> = self.trace_types.iter().filter(|t| self.scope.nameable(self.program, **t)).map(|t| Ty::reference(*t)).collect();
+        match rng.below(6) {
+            0 => known.string,
+            1 => known.object,
+            2 => Ty::INT,
+            3 => known.object.array_of(),
+            _ => rng.pick(&nameable).copied().unwrap_or(known.string),
+        }
+    }
+
+    /// The ways to get an object of the type or of a subtype, best first.
+    pub fn producers(&self, ty: TypeId) -> Rc<[Producer]> {
+        if let Some(known) = self.producers.borrow().get(&ty) {
+            return known.clone();
+        }
+        let found: Rc<[Producer]> = self.find_producers(ty).into();
+        self.producers.borrow_mut().insert(ty, found.clone());
+        found
+    }
+
+    fn find_producers(&self, ty: TypeId) -> Vec<Producer> {
+        let mut out: Vec<Producer> = Vec::new();
+        for (rank, t) in self.types_for(ty).into_iter().enumerate() {
+            let near = 1.0 / (1.0 + 0.3 * rank as f64);
+            self.own_ways(t, ty, near, &mut out);
+        }
+        for m in self.returning.get(&ty).into_iter().flatten() {
+            self.add(*m, 0.3, &mut out);
+        }
+        out.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+        out.truncate(MAX_PRODUCERS);
+        out
+    }
+
+    /// Constructors, factories and constants that `t` itself declares.
+    fn own_ways(&self, t: TypeId, wanted: TypeId, near: f64, out: &mut Vec<Producer>) {
+        for m in self.program.methods_of(t) {
+            let def = self.program.method(m);
+            let gives = |r: Option<TypeId>| r.is_some_and(|r| self.program.is_subtype(r, wanted));
+            match def.kind {
+                MethodKind::Constructor => self.add(m, near, out),
+                MethodKind::Static if gives(self.program.signature(m).ret.as_ref()) => self.add(m, near * 0.6, out),
+                _ => {}
+            }
+        }
+        for f in self.program.fields_of(t) {
+            let def = self.program.field(f);
+            let fits = def.flags.has(Flags::STATIC) && def.ty.as_ref().is_some_and(|r| self.program.is_subtype(r, wanted));
+            if fits && self.scope.readable(self.program, f) {
+                out.push(Producer { way: Way::Field(f), weight: near * 0.5, needs: 0 });
+            }
+        }
+    }
+
+    fn add(&self, method: MethodId, near: f64, out: &mut Vec<Producer>) {
+        if !self.allowed(method) || self.program.method(method).flags.has(Flags::DEPRECATED) && self.program.ty(self.program.method(method).owner).platform {
+            return;
+        }
+        let needs = needs(self.program, method);
+        out.push(Producer { way: Way::Method(method), weight: near / f64::from(1 + needs), needs });
+    }
+
+    /// Types to try for a wanted one: of the trace, itself, then subtypes of the program, then well-known ones of the platform.
+    fn types_for(&self, ty: TypeId) -> Vec<TypeId> {
+        let mut all = vec![ty];
+        all.extend(self.program.subtypes(ty, 1500));
+        let usable = |t: &TypeId| {
+            let def = self.program.ty(*t);
+            self.scope.nameable(self.program, *t) && (!def.platform || self.common(*t) || *t == ty)
+        };
+        let mut types: Vec<TypeId> = all.into_iter().filter(usable).collect();
+        let key = |t: &TypeId| {
+            let def = self.program.ty(*t);
+            let here = self.program.package(*t) == self.scope.package;
+            (!self.trace_types.contains(t), *t != ty, def.platform && !self.common(*t), !here && !def.platform, self.program.type_name(*t).len())
+        };
+        types.sort_by_key(key);
+        types.truncate(MAX_TYPES);
+        types
+    }
+
+    fn common(&self, t: TypeId) -> bool {
+        self.plain_packages.contains(&self.program.package(t))
+    }
+}
+
+/// Object parameters and receiver.
+fn needs(program: &Program, method: MethodId) -> u32 {
+    let string = program.well_known().string;
+    let params = program.signature(method).params.iter().filter(|p| p.is_reference() && **p != string).count() as u32;
+    params + u32::from(program.method(method).kind == MethodKind::Instance)
+}
+
+/// Program methods that the test may call, by the type that they return.
+fn returning(program: &Program, scope: &Scope) -> FxHashMap<TypeId, Vec<MethodId>> {
+    let mut out: FxHashMap<TypeId, Vec<MethodId>> = FxHashMap::default();
+    for t in program.types().filter(|t| !program.ty(*t).platform && scope.nameable(program, *t)) {
+        for m in program.methods_of(t) {
+            let def = program.method(m);
+            let result = program.signature(m).ret.as_ref();
+            if let Some(r) = result
+                && def.kind != MethodKind::Constructor
+                && r != t
+                && scope.callable(program, m)
+            {
+                out.entry(r).or_default().push(m);
+            }
+        }
+    }
+    out
+}

@@ -1,0 +1,102 @@
+//! Variation operators: one file each, one table of all. Each returns a new, valid test case or `None` where it does not apply.
+
+pub mod change_argument;
+pub mod change_call;
+pub mod change_literal;
+pub mod crossover;
+pub mod delete;
+pub mod insert_call;
+
+use super::TestCase;
+use super::build::{Maker, Palette, Policy};
+use crate::rng::Rng;
+use crate::search::facts::Facts;
+
+/// What every operator may draw on.
+pub struct Context<'a, 'p> {
+    pub palette: &'a Palette<'p>,
+    pub facts: &'a Facts,
+    pub policy: &'a Policy,
+}
+
+impl<'a, 'p> Context<'a, 'p> {
+    pub fn maker_of<'m>(&'m self, rng: &'m mut Rng, test: TestCase) -> Maker<'m, 'p> {
+        Maker::new(self.palette, self.facts, self.policy, rng, test)
+    }
+    /// V6: some statement is a call of M_crash.
+    pub fn has_target(&self, test: &TestCase) -> bool {
+        test.stmts.iter().any(|s| self.is_target(s))
+    }
+    pub fn is_target(&self, stmt: &super::Stmt) -> bool {
+        stmt.callee().is_some_and(|m| self.palette.targets.iter().any(|t| t.method == m))
+    }
+}
+
+/// An operator on the statement at an index.
+pub type Operator = for<'a, 'p> fn(&Context<'a, 'p>, &mut Rng, &TestCase, usize) -> Option<TestCase>;
+
+/// All changes of one statement, with their weight among changes.
+pub const CHANGES: &[(&str, f64, Operator)] =
+    &[("change_literal", 4.0, change_literal::apply), ("change_argument", 2.0, change_argument::apply), ("change_call", 1.0, change_call::apply)];
+
+/// One change of the statement at `at` by an operator that applies to it.
+pub fn change(context: &Context<'_, '_>, rng: &mut Rng, test: &TestCase, at: usize) -> Option<TestCase> {
+    let mut tried = [false; 3];
+    for _ in 0..CHANGES.len() {
+        let weights = CHANGES.iter().zip(tried).map(|((_, w, _), t)| if t { 0.0 } else { *w });
+        let i = rng.weighted(weights)?;
+        tried[i] = true;
+        if let Some(changed) = CHANGES[i].2(context, rng, test, at) {
+            return Some(changed);
+        }
+    }
+    None
+}
+
+/// EVO-18: each statement with probability 1/n is deleted, changed or followed by an insertion, each with probability 1/3; repeated until a target
+/// call is left, at most 50 times; then one is appended, so the result always has one.
+pub fn mutate(context: &Context<'_, '_>, rng: &mut Rng, test: &TestCase) -> Option<TestCase> {
+    for _ in 0..50 {
+        let mutant = mutate_once(context, rng, test);
+        if mutant != *test && context.has_target(&mutant) && mutant.len() <= super::validity::MAX_STATEMENTS {
+            return Some(trim(context, &mutant));
+        }
+    }
+    append_target(context, rng, test.clone())
+}
+
+/// A test with a target call at its end.
+pub fn append_target(context: &Context<'_, '_>, rng: &mut Rng, test: TestCase) -> Option<TestCase> {
+    let target = rng.pick(&context.palette.targets)?.clone();
+    let mut maker = Maker::new(context.palette, context.facts, context.policy, rng, test);
+    maker.target_call(&target)?;
+    Some(maker.test)
+}
+
+fn mutate_once(context: &Context<'_, '_>, rng: &mut Rng, test: &TestCase) -> TestCase {
+    let mut current = test.clone();
+    let p = 1.0 / test.len().max(1) as f64;
+    let mut changed = false;
+    // from the end, so that positions still to come keep their meaning
+    for at in (0..test.len()).rev() {
+        if at >= current.len() || !(rng.chance(p) || (at == 0 && !changed)) {
+            continue;
+        }
+        let next = match rng.below(3) {
+            0 => delete::apply(context, rng, &current, at),
+            1 => change(context, rng, &current, at),
+            _ => insert_call::apply(context, rng, &current, at),
+        };
+        if let Some(next) = next {
+            changed = true;
+            current = next;
+        }
+    }
+    current
+}
+
+/// V8: nothing stands behind the last target call; unused literals go.
+pub fn trim(context: &Context<'_, '_>, test: &TestCase) -> TestCase {
+    let last = test.stmts.iter().rposition(|s| context.is_target(s)).map_or(test.len(), |i| i + 1);
+    test.prefix(last).sweep()
+}

@@ -1,0 +1,135 @@
+//! Change of a literal (EVO-19, §3.4): now and then a fresh one, mostly a small step from the old.
+
+use super::Context;
+use crate::program::Flags;
+use crate::rng::Rng;
+use crate::testcase::build::{literals, splice};
+use crate::testcase::{Stmt, TestCase, Value, Var};
+
+pub fn apply(context: &Context<'_, '_>, rng: &mut Rng, test: &TestCase, at: usize) -> Option<TestCase> {
+    let fresh = rng.chance(0.25);
+    let (palette, facts, policy) = (context.palette, context.facts, context.policy);
+    let new = match &test.stmts[at] {
+        Stmt::Lit(v) if fresh => Stmt::Lit(literals::value(palette, facts, policy, rng, v.prim())),
+        Stmt::Lit(v) => Stmt::Lit(nudge(rng, *v)),
+        Stmt::Str(_) if fresh => Stmt::Str(literals::text(palette, facts, policy, rng)),
+        Stmt::Str(s) => Stmt::Str(edit(context, rng, s)),
+        Stmt::Class(_) => Stmt::Class(palette.class_literal(rng)),
+        Stmt::NewArray { elem, len } => return resize(test, at, *elem, *len, rng),
+        Stmt::GetStatic(f) => {
+            let def = palette.program.field(*f);
+            let same = palette.program.fields_of(def.owner).filter(|g| {
+                let other = palette.program.field(*g);
+                other.ty == def.ty && other.flags.has(Flags::STATIC) && palette.scope.readable(palette.program, *g)
+            });
+            Stmt::GetStatic(*rng.pick(&same.collect::<Vec<_>>())?)
+        }
+        Stmt::Null(ty) => return unnull(context, rng, test, at, *ty),
+        _ => return None,
+    };
+    let mut changed = test.clone();
+    changed.stmts[at] = new;
+    (changed != *test).then_some(changed)
+}
+
+/// Null becomes an object.
+fn unnull(context: &Context<'_, '_>, rng: &mut Rng, test: &TestCase, at: usize, ty: crate::program::Ty) -> Option<TestCase> {
+    let mut made = None;
+    let longer = splice(test, at, |head| {
+        let mut maker = context.maker_of(rng, head);
+        made = maker.receiver(ty);
+        made.map(|_| maker.test)
+    })?;
+    let null = Var((longer.len() - test.len() + at) as u32);
+    let made = made?;
+    let mut changed = longer.clone();
+    for s in &mut changed.stmts {
+        s.operands_mut().into_iter().filter(|v| **v == null).for_each(|v| *v = made);
+    }
+    Some(changed.sweep())
+}
+
+fn resize(test: &TestCase, at: usize, elem: crate::program::Ty, len: u32, rng: &mut Rng) -> Option<TestCase> {
+    let new = if rng.chance(0.5) { len + 1 } else { len.checked_sub(1)? };
+    let mut changed = test.clone();
+    changed.stmts[at] = Stmt::NewArray { elem, len: new };
+    let mut remove: Vec<bool> = changed
+        .stmts
+        .iter()
+        .map(|s| matches!(s, Stmt::ArraySet { array, index, .. } | Stmt::ArrayGet { array, index } if array.0 as usize == at && *index >= new))
+        .collect();
+    changed.close_over_users(&mut remove);
+    Some(changed.without(&remove))
+}
+
+/// A value near `v`.
+pub fn nudge(rng: &mut Rng, v: Value) -> Value {
+    let prim = v.prim();
+    match (v, v.as_i64()) {
+        (Value::Bool(b), _) => Value::Bool(!b),
+        (_, Some(i)) => {
+            let step = match rng.below(4) {
+                0 | 1 => rng.between(1, 20) * if rng.chance(0.5) { -1 } else { 1 },
+                2 => (rng.gauss() * 30.0) as i64,
+                _ => return Value::of_int(prim, i ^ (1 << rng.below(32))),
+            };
+            Value::of_int(prim, i.wrapping_add(step))
+        }
+        (_, None) => {
+            let x = v.as_f64();
+            let y = match rng.below(3) {
+                0 => x + rng.gauss(),
+                1 => x + rng.gauss() * x.abs().max(1.0) * 0.1,
+                _ => x.round(),
+            };
+            if matches!(v, Value::Float(_)) { Value::float(y as f32) } else { Value::double(y) }
+        }
+    }
+}
+
+/// The four edits of guided random testing (insert, remove, replace a character or substring), and splicing of constants.
+pub fn edit(context: &Context<'_, '_>, rng: &mut Rng, s: &str) -> String {
+    let mut chars: Vec<char> = s.chars().collect();
+    loop {
+        let at = rng.below(chars.len() + 1);
+        match rng.below(5) {
+            0 => chars.insert(at, some_char(context, rng)),
+            1 if !chars.is_empty() => {
+                let end = if rng.chance(0.3) { (at + 1 + rng.below(4)).min(chars.len()) } else { (at + 1).min(chars.len()) };
+                chars.drain(at.min(end)..end);
+            }
+            2 if at < chars.len() => chars[at] = some_char(context, rng),
+            3 if at < chars.len() => {
+                let shifted = u32::from(chars[at]).wrapping_add_signed(rng.between(-2, 2) as i32);
+                chars[at] = char::from_u32(shifted).unwrap_or('a');
+            }
+            4 => {
+                let pool = if rng.chance(0.5) {
+                    context.facts.strings().iter().map(|s| s.to_string()).collect::<Vec<_>>()
+                } else {
+                    context.palette.literals.strings().to_vec()
+                };
+                if let Some(word) = rng.pick(&pool) {
+                    chars.splice(at..at, word.chars());
+                }
+            }
+            _ => {}
+        }
+        if rng.chance(0.6) {
+            break;
+        }
+    }
+    chars.truncate(200);
+    chars.into_iter().collect()
+}
+
+/// A character that a constant or a comparison mentions, else noise.
+fn some_char(context: &Context<'_, '_>, rng: &mut Rng) -> char {
+    if rng.chance(0.5) {
+        let ints = if rng.chance(0.5) { context.facts.ints() } else { context.palette.literals.ints() };
+        if let Some(c) = rng.pick(ints).and_then(|v| u32::try_from(*v).ok()).filter(|v| (1..0xD800).contains(v)).and_then(char::from_u32) {
+            return c;
+        }
+    }
+    literals::char_noise(rng)
+}
