@@ -7,9 +7,9 @@ pub mod statements;
 
 use rustc_hash::FxHashMap;
 
+use crate::program::Program;
 use crate::search::{Evaluator, Event, Stop};
 use crate::testcase::TestCase;
-use crate::testcase::validity::Scope;
 
 /// Says whether a candidate still meets the goal; remembers answers and counts questions.
 pub struct Oracle<'e, 'a> {
@@ -47,8 +47,7 @@ pub struct Effort<'e> {
 /// The smallest test that the passes find; `test` itself if nothing smaller is accepted.
 pub fn minimize(
     evaluator: &mut Evaluator<'_>,
-    scope: &Scope,
-    program: &crate::program::Program,
+    program: &Program,
     test: &TestCase,
     effort: Effort<'_>,
 ) -> Result<TestCase, Stop> {
@@ -59,7 +58,7 @@ pub fn minimize(
     loop {
         let before = best.clone();
         best = statements::pass(&mut oracle, &best)?;
-        best = arguments::pass(&mut oracle, program, scope, &best)?;
+        best = arguments::pass(&mut oracle, program, &best)?;
         best = literals::pass(&mut oracle, &best)?;
         if best == before {
             break;

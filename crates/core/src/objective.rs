@@ -50,16 +50,16 @@ pub fn squash(x: f64) -> f64 {
 }
 
 /// A fitness function for one goal, with the line goals of its frames worked out.
-pub struct Objective<'a> {
+pub struct Objective {
     kind: Kind,
     /// By frame, innermost first.
-    lines: Vec<LineGoal<'a>>,
+    lines: Vec<LineGoal>,
     /// Whether ties are broken by instructions reached.
     secondary: bool,
 }
 
-impl<'a> Objective<'a> {
-    pub fn new(kind: Kind, program: &'a Program, plan: &'a ProbePlan, goal: &CrashGoal) -> Objective<'a> {
+impl Objective {
+    pub fn new(kind: Kind, program: &Program, plan: &ProbePlan, goal: &CrashGoal) -> Objective {
         let lines = goal.frames.iter().map(|f| LineGoal::new(program, plan, f)).collect();
         Objective { kind, lines, secondary: true }
     }
@@ -78,7 +78,13 @@ impl<'a> Objective<'a> {
         Score { value, missing, met }
     }
 
-    pub fn line(&self, level: usize) -> &LineGoal<'a> {
+    /// Adds one for each frame whose line the execution reached.
+    pub fn count_frames(&self, execution: &Execution, counts: &mut Vec<u64>) {
+        counts.resize(self.lines.len(), 0);
+        counts.iter_mut().zip(&self.lines).for_each(|(n, line)| *n += u64::from(line.reached(execution)));
+    }
+
+    pub fn line(&self, level: usize) -> &LineGoal {
         &self.lines[level - 1]
     }
 }

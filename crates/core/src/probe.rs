@@ -7,16 +7,8 @@ use rustc_hash::FxHashMap;
 
 use crate::program::MethodId;
 
-/// What a conditional branch compares `left - right` with, for the jump to be taken.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Relation {
-    Eq,
-    Ne,
-    Lt,
-    Ge,
-    Gt,
-    Le,
-}
+/// What a conditional branch compares `left - right` with zero by, for the jump to be taken.
+pub use crate::program::ir::Relation;
 
 /// A place whose execution is observed: the instruction at `pc` was reached.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -3,9 +3,12 @@
 //! A [`Program`] is frozen once built: every id is assigned by [`ProgramBuilder`] and iteration order is insertion order, so equal inputs give equal ids.
 //! It does not know a language; class files and source live in the language crates, which fill it and give a [`BodySource`].
 
+pub mod call_graph;
 pub mod cfg;
 pub mod control_dependence;
+pub mod dominators;
 pub mod ir;
+pub mod literals;
 pub mod ty;
 
 use std::sync::{Arc, Mutex};
@@ -140,6 +143,10 @@ pub struct Signature {
 pub trait BodySource: Send + Sync {
     /// `Ok(None)`: no code (abstract, native). `Err`: unreadable, told to the user as a diagnostic.
     fn body(&self, program: &Program, method: MethodId) -> Result<Option<ir::Body>, String>;
+    /// The ways in which instructions raise exactly that exception, calls left aside.
+    fn hazards(&self, _exception: &str) -> ir::Hazards {
+        ir::Hazards::EXPLICIT
+    }
 }
 
 /// See the module documentation.
@@ -325,8 +332,20 @@ impl Program {
         self.bodies.lock().expect("no holder panics").insert(id, body.clone());
         body
     }
+    /// The ways in which an instruction itself raises exactly that exception, to be given to [`ir::Body::may_raise`]. For a frame
+    /// that called on, look for calls ([`ir::Hazards::CALL`], [`ir::Hazards::INIT`]) instead.
+    pub fn hazards(&self, exception: &str) -> ir::Hazards {
+        self.source.hazards(exception)
+    }
     pub fn unreadable(&self) -> Vec<(MethodId, String)> {
         self.unreadable.lock().expect("no holder panics").clone()
+    }
+    /// Whether the first argument of a constructor is the enclosing object, which the source writes before `new` and which is never null.
+    pub fn takes_outer(&self, ctor: MethodId) -> bool {
+        let def = self.method(ctor);
+        let owner = self.ty(def.owner);
+        let first = self.signature(ctor).params.first().and_then(|p| p.as_ref());
+        def.kind == MethodKind::Constructor && owner.outer.is_some() && !owner.flags.has(Flags::STATIC) && first == owner.outer
     }
     /// `a.b.C.m` for messages.
     pub fn qualified(&self, id: MethodId) -> String {

@@ -9,6 +9,8 @@ pub mod genetic;
 pub mod portfolio;
 pub mod targets;
 
+use std::hash::{Hash, Hasher};
+
 use rustc_hash::FxHashMap;
 
 use crate::execution::{Execution, Outcome};
@@ -104,6 +106,8 @@ pub struct Tally {
     pub refused: Vec<(String, u64)>,
     /// Other crashes met on the way, by exception and innermost program frame.
     pub crashes: Vec<(String, u64)>,
+    /// By frame, innermost first: executions that reached its line.
+    pub frames: Vec<u64>,
 }
 
 /// What an engine is: a way to choose the next tests.
@@ -117,7 +121,7 @@ pub trait Engine {
 pub struct Setup<'a> {
     pub session: &'a mut dyn Session,
     pub goal: &'a CrashGoal,
-    pub objective: Objective<'a>,
+    pub objective: Objective,
     pub limits: &'a dyn Limits,
     pub max_evaluations: u64,
     pub events: &'a mut dyn FnMut(Event),
@@ -127,7 +131,7 @@ pub struct Setup<'a> {
 pub struct Evaluator<'a> {
     session: &'a mut dyn Session,
     pub goal: &'a CrashGoal,
-    objective: Objective<'a>,
+    objective: Objective,
     limits: &'a dyn Limits,
     max_evaluations: u64,
     events: &'a mut dyn FnMut(Event),
@@ -135,9 +139,11 @@ pub struct Evaluator<'a> {
     pub tally: Tally,
     level: usize,
     evaluations: u64,
-    best: Option<Score>,
-    known: FxHashMap<TestCase, Score>,
-    found: Option<Found>,
+    best: Option<Scored>,
+    /// By the test's hash: 64 bits keep a few hundred thousand tests apart.
+    known: FxHashMap<u64, Score>,
+    /// Each further out than the one before.
+    found: Vec<Found>,
 }
 
 /// Scores remembered for duplicates; beyond it the memory is emptied, which only costs repeated executions.
@@ -159,7 +165,7 @@ impl<'a> Evaluator<'a> {
             evaluations: 0,
             best: None,
             known: FxHashMap::default(),
-            found: None,
+            found: Vec::new(),
         }
     }
 
@@ -180,12 +186,17 @@ impl<'a> Evaluator<'a> {
     }
     /// The outermost level met so far; 0 if none.
     pub fn reached(&self) -> usize {
-        self.found.as_ref().map_or(0, |f| f.level)
+        self.found.last().map_or(0, |f| f.level)
     }
     pub fn found(&self) -> Option<&Found> {
-        self.found.as_ref()
+        self.found.last()
     }
-    pub fn best(&self) -> Option<&Score> {
+    /// All that met the goal at some level, each further out than the one before.
+    pub fn all_found(&self) -> &[Found] {
+        &self.found
+    }
+    /// The best test for the level that is pursued.
+    pub fn best(&self) -> Option<&Scored> {
         self.best.as_ref()
     }
     pub fn emit(&mut self, event: Event) {
@@ -207,7 +218,7 @@ impl<'a> Evaluator<'a> {
         self.check_limits()?;
         let mut fresh: Vec<TestCase> = Vec::new();
         for test in &batch {
-            if !self.known.contains_key(test) && !fresh.contains(test) {
+            if !self.known.contains_key(&key(test)) && !fresh.contains(test) {
                 fresh.push(test.clone());
             }
         }
@@ -217,25 +228,26 @@ impl<'a> Evaluator<'a> {
         for (test, execution) in fresh.iter().zip(&executions) {
             self.take_in(test, execution)?;
         }
-        let best = self.best.as_ref().map_or(f64::INFINITY, |b| b.value);
+        let best = self.best.as_ref().map_or(f64::INFINITY, |b| b.score.value);
         let reached = self.reached();
         (self.events)(Event::Progress { evaluations: self.evaluations, reached, best });
-        Ok(batch.into_iter().filter_map(|test| self.known.get(&test).cloned().map(|score| Scored { test, score })).collect())
+        Ok(batch.into_iter().filter_map(|test| self.known.get(&key(&test)).cloned().map(|score| Scored { test, score })).collect())
     }
 
     fn take_in(&mut self, test: &TestCase, execution: &Execution) -> Result<(), Stop> {
         self.evaluations += 1;
         self.facts.learn(test, execution);
         self.count(execution);
+        self.objective.count_frames(execution, &mut self.tally.frames);
         let score = self.objective.score(self.goal, self.level, execution);
-        if self.best.as_ref().is_none_or(|b| score < *b) {
-            self.best = Some(score.clone());
+        if self.best.as_ref().is_none_or(|b| score < b.score) {
+            self.best = Some(Scored { test: test.clone(), score: score.clone() });
             (self.events)(Event::Improved { level: self.level, score: score.value, evaluations: self.evaluations });
         }
         if self.known.len() >= MAX_KNOWN {
             self.known.clear();
         }
-        self.known.insert(test.clone(), score);
+        self.known.insert(key(test), score);
         self.keep_if_met(test, execution)
     }
 
@@ -257,7 +269,7 @@ impl<'a> Evaluator<'a> {
             return Ok(());
         };
         let test = test.prefix(at as usize + 1);
-        self.found = Some(Found { level, test, via, refused: again.refused.clone(), evaluations: self.evaluations });
+        self.found.push(Found { level, test, via, refused: again.refused.clone(), evaluations: self.evaluations });
         (self.events)(Event::Reached { level, evaluations: self.evaluations });
         if level >= self.level { Err(Stop::Reproduced) } else { Ok(()) }
     }
@@ -302,6 +314,12 @@ impl<'a> Evaluator<'a> {
         let execution = self.session.execute_pristine(test)?;
         Ok(self.goal.met_by(level, &execution).is_some())
     }
+}
+
+fn key(test: &TestCase) -> u64 {
+    let mut hasher = std::hash::DefaultHasher::new();
+    test.hash(&mut hasher);
+    hasher.finish()
 }
 
 fn bump(counts: &mut Vec<(String, u64)>, key: String) {

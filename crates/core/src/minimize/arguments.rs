@@ -4,17 +4,17 @@
 use super::Oracle;
 use crate::program::{Assignability, Program};
 use crate::search::Stop;
-use crate::testcase::validity::{Scope, operand_ty};
+use crate::testcase::validity::{operand_ty, receiver};
 use crate::testcase::{Stmt, TestCase, Var};
 
-pub fn pass(oracle: &mut Oracle<'_, '_>, program: &Program, scope: &Scope, test: &TestCase) -> Result<TestCase, Stop> {
+pub fn pass(oracle: &mut Oracle<'_, '_>, program: &Program, test: &TestCase) -> Result<TestCase, Stop> {
     let mut best = test.clone();
     let mut at = best.len();
     while at > 0 {
         at -= 1;
         let mut operand = 0;
         while at < best.len() && operand < best.stmts[at].operands().len() {
-            match simpler(oracle, program, scope, &best, at, operand)? {
+            match simpler(oracle, program, &best, at, operand)? {
                 Some(smaller) => {
                     best = smaller;
                     at = at.min(best.len().saturating_sub(1));
@@ -27,12 +27,11 @@ pub fn pass(oracle: &mut Oracle<'_, '_>, program: &Program, scope: &Scope, test:
     Ok(best)
 }
 
-fn simpler(oracle: &mut Oracle<'_, '_>, program: &Program, scope: &Scope, test: &TestCase, at: usize, operand: usize) -> Result<Option<TestCase>, Stop> {
+fn simpler(oracle: &mut Oracle<'_, '_>, program: &Program, test: &TestCase, at: usize, operand: usize) -> Result<Option<TestCase>, Stop> {
     let stmt = &test.stmts[at];
     let old = stmt.operands()[operand];
-    let receiver = operand == 0 && !matches!(stmt, Stmt::New { .. } | Stmt::Call { recv: None, .. });
+    let receiver = operand == 0 && receiver(program, stmt) == Some(old);
     let ty = operand_ty(program, test, stmt, operand);
-    let _ = scope;
     if receiver || !ty.is_reference() || matches!(stmt, Stmt::Cast { .. }) || matches!(test.stmt(old), Stmt::Null(_)) {
         return Ok(None);
     }

@@ -7,6 +7,8 @@ use super::squash;
 use crate::execution::{BranchSeen, Execution};
 use crate::goal::GoalFrame;
 use crate::probe::{MethodProbes, ProbePlan, Relation};
+use crate::program::control_dependence::{BranchEdge, ControlDependence};
+use crate::program::ir::{BlockId, Body, EdgeKind};
 use crate::program::{MethodId, Program};
 
 /// One side of a branch that leads towards the line.
@@ -40,15 +42,14 @@ pub struct MethodGoal {
 }
 
 /// The line of one frame, in whichever overload has it.
-pub struct LineGoal<'a> {
+pub struct LineGoal {
     pub methods: Vec<MethodGoal>,
-    _program: std::marker::PhantomData<&'a Program>,
 }
 
-impl<'a> LineGoal<'a> {
-    pub fn new(program: &'a Program, plan: &'a ProbePlan, frame: &GoalFrame) -> LineGoal<'a> {
+impl LineGoal {
+    pub fn new(program: &Program, plan: &ProbePlan, frame: &GoalFrame) -> LineGoal {
         let methods = frame.methods.iter().filter_map(|m| method_goal(program, plan.of(*m)?, frame.frame.line)).collect();
-        LineGoal { methods, _program: std::marker::PhantomData }
+        LineGoal { methods }
     }
 
     /// In [0, 1]; 0 iff the line was reached. 1 if the method was not even entered.
@@ -168,12 +169,59 @@ pub fn negated(relation: Relation) -> Relation {
 fn method_goal(program: &Program, probes: &MethodProbes, line: Option<u32>) -> Option<MethodGoal> {
     let numbered = || probes.points.iter().enumerate().map(|(i, p)| (probes.first_point + i as u32, p));
     let entry = numbered().next()?.0;
-    let wanted = |l: Option<u32>| line.is_none() || l == line;
-    let targets: Vec<u32> = numbered().filter(|(_, p)| wanted(p.line)).map(|(n, _)| n).collect();
+    let targets: Vec<u32> = numbered().filter(|(_, p)| line.is_none() || p.line == line).map(|(n, _)| n).collect();
     let mut goal = MethodGoal { method: probes.method, entry, targets, steps: Vec::new(), on_the_way: Vec::new() };
-    if let Some(body) = program.body(probes.method) {
-        let _ = body;
-        goal.on_the_way = numbered().map(|(n, _)| n).collect();
-    }
+    let Some(body) = program.body(probes.method) else { return Some(goal) };
+    let blocks = target_blocks(&body, line);
+    goal.steps = steps(&body, probes, &blocks);
+    let way = blocks_before(&body, &blocks);
+    goal.on_the_way = numbered().filter(|(_, p)| body.block_at(p.pc).is_some_and(|b| way[b.0 as usize])).map(|(n, _)| n).collect();
     Some(goal)
+}
+
+/// Blocks with code of the line; all of them where the line is unknown.
+fn target_blocks(body: &Body, line: Option<u32>) -> Vec<BlockId> {
+    let mut blocks: Vec<BlockId> = match line {
+        Some(line) => body.insns_on_line(line).map(|i| body.block_of(i)).collect(),
+        None => vec![body.entry()],
+    };
+    blocks.dedup();
+    blocks
+}
+
+/// Every branch side that the line depends on and that the plan observes.
+fn steps(body: &Body, probes: &MethodProbes, targets: &[BlockId]) -> Vec<Step> {
+    let plain = ControlDependence::of(body).distance_to(targets);
+    // a handler runs only after an exception, which normal edges do not show
+    let levels = if plain.is_empty() { ControlDependence::with_exceptions(body).distance_to(targets) } else { plain };
+    levels.into_iter().filter_map(|(edge, level)| step(body, probes, edge, level)).collect()
+}
+
+fn step(body: &Body, probes: &MethodProbes, (block, edge): BranchEdge, level: u32) -> Option<Step> {
+    let last = body.last_insn(block)?;
+    let succs = &body.block(block).succs;
+    let side = match succs.get(edge)?.kind {
+        EdgeKind::Branch { taken } => {
+            let (number, point) = probes.branch_at(last.pc)?;
+            Side::Branch(number, if taken { point.taken_if } else { negated(point.taken_if) })
+        }
+        EdgeKind::Case(wanted) => {
+            let others = succs.iter().filter_map(|e| if let EdgeKind::Case(Some(k)) = e.kind { Some(k) } else { None }).collect();
+            Side::Case(probes.switch_at(last.pc)?, wanted, others)
+        }
+        _ => return None,
+    };
+    Some(Step { side, level, pc: last.pc, line: last.line })
+}
+
+/// Which blocks lie on some way to the targets, over normal and exception edges, the targets included.
+fn blocks_before(body: &Body, targets: &[BlockId]) -> Vec<bool> {
+    let mut way = vec![false; body.blocks.len()];
+    let mut pending: Vec<BlockId> = targets.to_vec();
+    while let Some(block) = pending.pop() {
+        if !std::mem::replace(&mut way[block.0 as usize], true) {
+            pending.extend(&body.block(block).preds);
+        }
+    }
+    way
 }

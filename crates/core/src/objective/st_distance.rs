@@ -8,7 +8,7 @@ use super::trace_distance;
 use crate::execution::Execution;
 use crate::goal::CrashGoal;
 
-pub fn value(lines: &[LineGoal<'_>], goal: &CrashGoal, level: usize, execution: &Execution) -> f64 {
+pub fn value(lines: &[LineGoal], goal: &CrashGoal, level: usize, execution: &Execution) -> f64 {
     for frame in (0..level).rev() {
         let distance = lines[frame].distance(execution);
         if distance > 0.0 {

@@ -6,7 +6,7 @@ use crate::execution::Execution;
 use crate::goal::CrashGoal;
 
 /// The line is that of the target frame (EVO-2, `--line-target=frame`).
-pub fn value(lines: &[LineGoal<'_>], goal: &CrashGoal, level: usize, execution: &Execution) -> f64 {
+pub fn value(lines: &[LineGoal], goal: &CrashGoal, level: usize, execution: &Execution) -> f64 {
     let line = lines[level - 1].distance(execution);
     if line > 0.0 {
         return 3.0 * line + 2.0 + 1.0;

@@ -3,6 +3,8 @@
 pub mod init;
 pub mod selection;
 
+use std::rc::Rc;
+
 use super::{Engine, Evaluator, Scored, Stop};
 use crate::rng::Rng;
 use crate::testcase::TestCase;
@@ -35,8 +37,8 @@ impl Default for Parameters {
 }
 
 /// See the module documentation.
-pub struct Genetic<'p, 'a> {
-    pub palette: &'a Palette<'p>,
+pub struct Genetic<'p> {
+    pub palette: Rc<Palette<'p>>,
     pub policy: Policy,
     pub parameters: Parameters,
     /// Tests to start from: what met the goal at an inner level.
@@ -47,7 +49,7 @@ pub struct Genetic<'p, 'a> {
     pub population: Vec<Scored>,
 }
 
-impl Engine for Genetic<'_, '_> {
+impl Engine for Genetic<'_> {
     fn name(&self) -> &'static str {
         "genetic"
     }
@@ -79,11 +81,11 @@ impl Engine for Genetic<'_, '_> {
     }
 }
 
-impl Genetic<'_, '_> {
+impl Genetic<'_> {
     /// Guided initialisation, evaluated and sorted.
     fn fresh(&self, evaluator: &mut Evaluator<'_>, rng: &mut Rng, size: usize, kept: Vec<Scored>) -> Result<Vec<Scored>, Stop> {
         let facts = evaluator.facts.clone();
-        let context = Context { palette: self.palette, facts: &facts, policy: &self.policy };
+        let context = Context { palette: &self.palette, facts: &facts, policy: &self.policy };
         let mut tests = Vec::with_capacity(size);
         for _ in 0..size.saturating_sub(kept.len()) {
             let made = match rng.pick(&self.seeds) {
@@ -101,7 +103,7 @@ impl Genetic<'_, '_> {
     /// One generation: as many offspring as parents, the fittest of both survive (µ+λ).
     fn generation(&mut self, evaluator: &mut Evaluator<'_>, rng: &mut Rng, size: usize) -> Result<(), Stop> {
         let facts = evaluator.facts.clone();
-        let context = Context { palette: self.palette, facts: &facts, policy: &self.policy };
+        let context = Context { palette: &self.palette, facts: &facts, policy: &self.policy };
         let mut offspring: Vec<TestCase> = Vec::with_capacity(size);
         while offspring.len() < size {
             let a = &self.population[selection::rank(rng, self.population.len(), self.parameters.bias)].test;

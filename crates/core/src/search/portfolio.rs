@@ -1,12 +1,14 @@
 //! Which frame is pursued, for how long: inner frames first, then outwards from the highest success, all under one budget (architecture §13).
 
+use std::rc::Rc;
+
 use super::genetic::{Genetic, Parameters};
 use super::targets::{BuildRules, palette};
 use super::{Engine, Evaluator, Stop};
 use crate::program::Program;
 use crate::rng::Rng;
 use crate::testcase::TestCase;
-use crate::testcase::build::Policy;
+use crate::testcase::build::{Palette, Policy};
 
 /// How the levels share the budget, in evaluations.
 #[derive(Clone, Debug)]
@@ -29,17 +31,20 @@ impl Default for Schedule {
 pub fn run(evaluator: &mut Evaluator<'_>, program: &Program, rules: &BuildRules, schedule: &Schedule, seed: u64) -> Stop {
     let wanted = schedule.target.unwrap_or(evaluator.goal.outermost()).min(evaluator.goal.outermost());
     let mut rng = Rng::stream(seed, "portfolio");
-    let palettes: Vec<_> = (1..=wanted).map(|level| palette(program, evaluator.goal, level, rules)).collect();
-    let mut engines: Vec<Genetic<'_, '_>> = palettes.iter().map(|p| engine(p, schedule)).collect();
+    // built when a level is first pursued: a deep trace rarely needs all of them
+    let mut engines: Vec<Option<Genetic<'_>>> = (0..wanted).map(|_| None).collect();
     let mut slice = schedule.first_slice;
     loop {
         let mut moved = false;
         for level in 1..=wanted {
-            if level <= evaluator.reached() || engines[level - 1].palette.targets.is_empty() {
+            if level <= evaluator.reached() {
+                continue;
+            }
+            let engine = engines[level - 1].get_or_insert_with(|| engine(palette(program, evaluator.goal, level, rules), schedule));
+            if engine.palette.targets.is_empty() {
                 continue;
             }
             moved = true;
-            let engine = &mut engines[level - 1];
             engine.slice = slice;
             engine.seeds = seeds(evaluator);
             evaluator.pursue(level, "genetic");
@@ -57,8 +62,9 @@ pub fn run(evaluator: &mut Evaluator<'_>, program: &Program, rules: &BuildRules,
     }
 }
 
-fn engine<'p, 'a>(palette: &'a crate::testcase::build::Palette<'p>, schedule: &Schedule) -> Genetic<'p, 'a> {
-    Genetic { palette, policy: schedule.policy.clone(), parameters: schedule.parameters.clone(), seeds: Vec::new(), slice: 0, population: Vec::new() }
+fn engine<'p>(palette: Palette<'p>, schedule: &Schedule) -> Genetic<'p> {
+    let (policy, parameters) = (schedule.policy.clone(), schedule.parameters.clone());
+    Genetic { palette: Rc::new(palette), policy, parameters, seeds: Vec::new(), slice: 0, population: Vec::new() }
 }
 
 fn seeds(evaluator: &Evaluator<'_>) -> Vec<TestCase> {

@@ -3,6 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use crate::goal::{CrashGoal, GoalFrame};
+use crate::program::ir::Op;
 use crate::program::{Flags, MethodId, MethodKind, Program, TypeId};
 use crate::testcase::build::producers::{PaletteSpec, Way};
 use crate::testcase::build::{LiteralPool, Palette, Producer, TargetCall};
@@ -16,14 +17,14 @@ pub struct BuildRules {
     /// (class, method) that no test may call (V10).
     pub banned: &'static [(&'static str, &'static str)],
     /// Packages that a test cannot be put into: then it lives in `elsewhere` and uses public members only.
-    pub closed_packages: &'static [&'static str],
+    pub closed_packages: Vec<String>,
     pub elsewhere: &'static str,
 }
 
 /// The package that a test for `level` lives in.
 pub fn scope_of(program: &Program, goal: &CrashGoal, level: usize, rules: &BuildRules) -> Scope {
     let package = program.package(goal.frame(level).class);
-    let closed = rules.closed_packages.iter().any(|p| package == *p || package.starts_with(&format!("{p}.")));
+    let closed = rules.closed_packages.iter().any(|p| package == p);
     Scope { package: if closed { rules.elsewhere } else { package }.to_string() }
 }
 
@@ -135,7 +136,7 @@ fn makers_of(palette: &Palette<'_>, class: TypeId) -> Vec<Producer> {
         for m in program.methods_of(place) {
             let result = program.signature(m).ret.as_ref();
             let hands_out = result.is_some_and(|r| program.is_subtype(class, r));
-            if hands_out && palette.allowed(m) && program.body(m).is_some_and(|b| b.creates(class)) {
+            if hands_out && palette.allowed(m) && creates(program, m, class) {
                 let maker = Producer { way: Way::Method(m), weight: 1.0, needs: 0 };
                 if !makers.contains(&maker) {
                     makers.push(maker);
@@ -147,6 +148,10 @@ fn makers_of(palette: &Palette<'_>, class: TypeId) -> Vec<Producer> {
         }
     }
     makers
+}
+
+fn creates(program: &Program, method: MethodId, class: TypeId) -> bool {
+    program.body(method).is_some_and(|body| body.insns.iter().any(|insn| matches!(insn.op, Op::New { class: c, .. } if c == class)))
 }
 
 /// The first use of a type runs its initialiser: any static member or constructor.

@@ -24,13 +24,15 @@ pub struct Policy {
     pub pool: f64,
     /// A parameter that the callee casts gets one of those types.
     pub cast: f64,
+    /// An insertion writes a field instead of calling a method.
+    pub field_write: f64,
     pub max_depth: u32,
     pub max_array: u32,
 }
 
 impl Default for Policy {
     fn default() -> Self {
-        Policy { reuse_object: 0.7, reuse_primitive: 0.3, null: 0.12, pool: 0.6, cast: 0.8, max_depth: 5, max_array: 3 }
+        Policy { reuse_object: 0.7, reuse_primitive: 0.3, null: 0.12, pool: 0.6, cast: 0.8, field_write: 0.08, max_depth: 5, max_array: 3 }
     }
 }
 
@@ -103,7 +105,8 @@ impl<'a, 'p> Maker<'a, 'p> {
         let params = &self.program().signature(method).params;
         let mut args = Vec::with_capacity(params.len());
         for (i, ty) in params.iter().enumerate() {
-            args.push(self.value(*ty, Some((method, i)))?);
+            let outer = i == 0 && self.program().takes_outer(method);
+            args.push(if outer { self.receiver(*ty)? } else { self.value(*ty, Some((method, i)))? });
         }
         let stmt = match self.program().method(method).kind {
             MethodKind::Constructor => Stmt::New { ctor: method, args },

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::build::Maker;
-use super::validity::operand_ty;
+use super::validity::{operand_ty, receiver};
 use super::{Stmt, TestCase, Var};
 use crate::program::{Assignability, Ty};
 
@@ -25,7 +25,7 @@ fn fit(maker: &mut Maker<'_, '_>, donor: &TestCase, stmt: &Stmt, place: &FxHashM
     for (n, old) in operands.iter().enumerate() {
         let new = match place.get(old) {
             Some(new) => Some(*new),
-            None => bind(maker, operand_ty(maker.palette.program, donor, stmt, n), donor, *old, is_receiver(stmt, n)),
+            None => bind(maker, operand_ty(maker.palette.program, donor, stmt, n), donor, *old, receiver(maker.palette.program, stmt) == Some(*old) && n == 0),
         };
         match new {
             Some(new) => *fitted.operands_mut()[n] = new,
@@ -38,20 +38,12 @@ fn fit(maker: &mut Maker<'_, '_>, donor: &TestCase, stmt: &Stmt, place: &FxHashM
     Some(maker.test.push(fitted))
 }
 
-fn is_receiver(stmt: &Stmt, operand: usize) -> bool {
-    operand == 0
-        && matches!(
-            stmt,
-            Stmt::Call { recv: Some(_), .. } | Stmt::GetField { .. } | Stmt::SetField { recv: Some(_), .. } | Stmt::ArraySet { .. } | Stmt::ArrayGet { .. }
-        )
-}
-
 /// A variable of type `ty`: a literal is copied, else an existing variable, else a new value.
-fn bind(maker: &mut Maker<'_, '_>, ty: Ty, donor: &TestCase, old: Var, receiver: bool) -> Option<Var> {
+fn bind(maker: &mut Maker<'_, '_>, ty: Ty, donor: &TestCase, old: Var, needed: bool) -> Option<Var> {
     if donor.stmt(old).is_literal() {
         return Some(maker.test.push(donor.stmt(old).clone()));
     }
-    if receiver {
+    if needed {
         return maker.receiver(ty);
     }
     let program = maker.palette.program;

@@ -94,7 +94,7 @@ pub fn check(program: &Program, scope: &Scope, test: &TestCase) -> Result<(), Br
         if !members_open(program, scope, stmt) {
             return broken("V3 access");
         }
-        if receiver(stmt).is_some_and(|r| matches!(test.stmt(r), Stmt::Null(_))) {
+        if receiver(program, stmt).is_some_and(|r| matches!(test.stmt(r), Stmt::Null(_))) {
             return broken("V4 null receiver");
         }
         if let Stmt::ArraySet { array, index, .. } | Stmt::ArrayGet { array, index } = stmt
@@ -137,8 +137,10 @@ fn members_open(program: &Program, scope: &Scope, stmt: &Stmt) -> bool {
     }
 }
 
-fn receiver(stmt: &Stmt) -> Option<Var> {
+/// The operand that must not be null for the statement to run at all.
+pub fn receiver(program: &Program, stmt: &Stmt) -> Option<Var> {
     match stmt {
+        Stmt::New { ctor, args } if program.takes_outer(*ctor) => args.first().copied(),
         Stmt::Call { recv, .. } | Stmt::SetField { recv, .. } => *recv,
         Stmt::GetField { recv, .. } => Some(*recv),
         Stmt::ArraySet { array, .. } | Stmt::ArrayGet { array, .. } => Some(*array),

@@ -6,6 +6,7 @@ pub mod change_literal;
 pub mod crossover;
 pub mod delete;
 pub mod insert_call;
+pub mod insert_write;
 
 use super::TestCase;
 use super::build::{Maker, Palette, Policy};
@@ -85,6 +86,7 @@ fn mutate_once(context: &Context<'_, '_>, rng: &mut Rng, test: &TestCase) -> Tes
         let next = match rng.below(3) {
             0 => delete::apply(context, rng, &current, at),
             1 => change(context, rng, &current, at),
+            _ if rng.chance(context.policy.field_write) => insert_write::apply(context, rng, &current, at),
             _ => insert_call::apply(context, rng, &current, at),
         };
         if let Some(next) = next {

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::LiteralPool;
-use crate::program::{Flags, MethodId, MethodKind, Program, Ty, TypeId};
+use crate::program::{FieldId, Flags, MethodId, MethodKind, Program, Ty, TypeId};
 use crate::rng::Rng;
 use crate::testcase::Stmt;
 use crate::testcase::validity::Scope;
@@ -17,7 +17,7 @@ pub enum Way {
     /// Constructor, factory, or a method of another object.
     Method(MethodId),
     /// A static field: enum constants, singletons.
-    Field(crate::program::FieldId),
+    Field(FieldId),
 }
 
 /// A way with its weight.
@@ -68,6 +68,8 @@ pub struct Palette<'p> {
     pub targets: Vec<TargetCall>,
     /// Members of the class under test, for guided initialisation and insertion.
     pub members: Vec<MethodId>,
+    /// Fields of the trace's classes that a test may write.
+    pub fields: Vec<FieldId>,
     pub literals: LiteralPool,
     trace_types: Vec<TypeId>,
     plain_packages: &'static [&'static str],
@@ -100,6 +102,7 @@ impl<'p> Palette<'p> {
             scope,
             targets: Vec::new(),
             members: Vec::new(),
+            fields: Vec::new(),
             literals,
             trace_types,
             plain_packages,
@@ -112,6 +115,7 @@ impl<'p> Palette<'p> {
         if let Some(class) = palette.trace_types.first().copied() {
             palette.members = palette.members_of(class);
         }
+        palette.fields = palette.trace_types.iter().flat_map(|t| program.fields_of(*t)).filter(|f| palette.writable(*f)).collect();
         palette
     }
 
@@ -121,6 +125,10 @@ impl<'p> Palette<'p> {
 
     pub fn allowed(&self, method: MethodId) -> bool {
         self.scope.callable(self.program, method) && !self.banned.contains(&method)
+    }
+
+    fn writable(&self, field: FieldId) -> bool {
+        self.scope.readable(self.program, field) && !self.program.field(field).flags.has(Flags::FINAL)
     }
 
     /// Callable methods and constructors of a class and of its program superclasses.

@@ -9,7 +9,7 @@ use crate::testcase::{Stmt, TestCase};
 pub fn apply(context: &Context<'_, '_>, rng: &mut Rng, test: &TestCase, at: usize) -> Option<TestCase> {
     let stmt = &test.stmts[at];
     let (method, receiver) = match stmt {
-        Stmt::New { ctor, .. } => (*ctor, 0),
+        Stmt::New { ctor, .. } => (*ctor, usize::from(context.palette.program.takes_outer(*ctor))),
         Stmt::Call { method, recv, .. } => (*method, usize::from(recv.is_some())),
         _ => return None,
     };
@@ -22,7 +22,7 @@ pub fn apply(context: &Context<'_, '_>, rng: &mut Rng, test: &TestCase, at: usiz
     let mut made = None;
     let longer = splice(test, at, |head| {
         let mut maker = context.maker_of(rng, head);
-        made = maker.value(ty, Some((method, n)));
+        made = maker.value(ty, Some((method, if matches!(stmt, Stmt::New { .. }) { n + receiver } else { n })));
         made.map(|_| maker.test)
     })?;
     let place = longer.len() - test.len() + at;

@@ -3,7 +3,7 @@
 use super::Context;
 use crate::program::Assignability;
 use crate::rng::Rng;
-use crate::testcase::validity::operand_ty;
+use crate::testcase::validity::{operand_ty, receiver};
 use crate::testcase::{Stmt, TestCase, Var};
 
 pub fn apply(context: &Context<'_, '_>, rng: &mut Rng, test: &TestCase, at: usize) -> Option<TestCase> {
@@ -28,9 +28,10 @@ fn rebind(context: &Context<'_, '_>, rng: &mut Rng, test: &mut TestCase, user: u
             continue;
         }
         let ty = operand_ty(program, test, &test.stmts[user], n);
+        let must = receiver(program, &test.stmts[user]) == Some(gone);
         let fits = |v: &Var| {
             let null = matches!(test.stmt(*v), Stmt::Null(_));
-            *v != gone && !(n == 0 && null) && program.assignable(test.ty(program, *v), ty) == Assignability::Yes
+            *v != gone && !(n == 0 && null && must) && program.assignable(test.ty(program, *v), ty) == Assignability::Yes
         };
         let others: Vec<Var> = (0..user as u32).map(Var).filter(fits).collect();
         if let Some(other) = rng.pick(&others) {
