@@ -1,0 +1,7 @@
+//! Worker processes: the protocol, their supervision and the jail.
+
+pub mod pool;
+pub mod process;
+pub mod protocol;
+pub mod sandbox;
+pub mod session;

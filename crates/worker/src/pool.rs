@@ -1,0 +1,326 @@
+//! Several workers and a spare: spreads a batch over them, replaces those that die or retire, and returns results in the order of the batch.
+//!
+//! A result is a function of its test alone, so it does not matter which worker ran it; a test that killed its worker is blamed and not run again,
+//! the others of its run are. It knows nothing of a language.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use rethrow_core::execution::{Execution, Outcome};
+use rethrow_core::program::Program;
+use rethrow_core::target::SessionLost;
+use rethrow_core::testcase::TestCase;
+
+use crate::protocol::Define;
+use crate::session::{Fate, Launch, Limits, Names, StartError, Worker};
+
+/// Tests given to a worker at once.
+const CHUNK: usize = 64;
+/// Starts that may fail, and deaths without a culprit, in a row.
+const MAX_FAILURES: u32 = 3;
+
+/// How a pool works.
+#[derive(Clone, Copy, Debug)]
+pub struct PoolConfig {
+    pub workers: usize,
+    pub limits: Limits,
+    /// Tests after which a worker is replaced: static state that nobody can put back does not grow for ever.
+    pub recycle_every: u64,
+}
+
+/// What a pool did so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PoolStats {
+    pub tests: u64,
+    /// Workers started.
+    pub starts: u64,
+    /// Workers that died under a test.
+    pub deaths: u64,
+    /// Tests ended by the wall clock: from then on a run is not reproducible by its seed alone.
+    pub timeouts: u64,
+    /// Processor time of the workers' processes.
+    pub cpu_us: u64,
+}
+
+type Starting = JoinHandle<Result<Worker, StartError>>;
+
+/// See the module documentation.
+pub struct Pool {
+    launch: Arc<dyn Launch>,
+    config: PoolConfig,
+    lanes: Vec<Option<Worker>>,
+    shared: Shared,
+    names: Names,
+}
+
+/// What the lanes share while a batch runs.
+struct Shared {
+    spare: Mutex<Option<Starting>>,
+    /// Ran a single test and is as good as new.
+    second_hand: Mutex<Option<Worker>>,
+    stats: Mutex<PoolStats>,
+    last_failure: Mutex<String>,
+}
+
+/// The state of one batch.
+struct Batch<'a> {
+    program: &'a Program,
+    names: &'a Names,
+    tests: &'a [TestCase],
+    queue: Mutex<VecDeque<usize>>,
+    results: Mutex<Vec<Option<Execution>>>,
+    /// Types to prepare in later workers, and types not to.
+    prepare: Mutex<(Vec<String>, Vec<String>)>,
+    lost: Mutex<Option<SessionLost>>,
+    chunk: usize,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Pool {
+    /// Starts the first worker, so that what is wrong with all of them is told at once.
+    pub fn start(launch: Arc<dyn Launch>, config: PoolConfig) -> Result<Pool, StartError> {
+        let first = Worker::start(&*launch)?;
+        let mut lanes: Vec<Option<Worker>> = (0..config.workers.max(1)).map(|_| None).collect();
+        lanes[0] = Some(first);
+        let shared = Shared { spare: Mutex::default(), second_hand: Mutex::default(), stats: Mutex::default(), last_failure: Mutex::default() };
+        lock(&shared.stats).starts = 1;
+        Ok(Pool { launch, config, lanes, shared, names: Names::default() })
+    }
+
+    pub fn stats(&self) -> PoolStats {
+        let mut stats = *lock(&self.shared.stats);
+        stats.cpu_us += self.lanes.iter().flatten().map(Worker::cpu_us).sum::<u64>();
+        stats
+    }
+
+    /// A worker that runs, for what it can tell about its platform and its jail.
+    pub fn any_worker(&self) -> Option<&Worker> {
+        self.lanes.iter().flatten().next()
+    }
+
+    /// Adds names; numbers already named must not come again.
+    pub fn define(&mut self, new: Define) {
+        let all = &mut self.names.all;
+        all.types.extend(new.types);
+        all.methods.extend(new.methods);
+        all.fields.extend(new.fields);
+        all.prepare.extend(new.prepare);
+    }
+
+    /// Results in the order of `tests`.
+    pub fn execute(&mut self, program: &Program, tests: &[TestCase]) -> Result<Vec<Execution>, SessionLost> {
+        let lanes = self.lanes.len();
+        let batch = Batch {
+            program,
+            names: &self.names,
+            tests,
+            queue: Mutex::new((0..tests.len()).collect()),
+            results: Mutex::new(tests.iter().map(|_| None).collect()),
+            prepare: Mutex::default(),
+            lost: Mutex::default(),
+            chunk: tests.len().div_ceil(lanes * 2).clamp(1, CHUNK),
+        };
+        let (launch, config, shared) = (&self.launch, self.config, &self.shared);
+        if lanes == 1 || tests.len() == 1 {
+            Lane { worker: &mut self.lanes[0], launch, config, shared }.work(&batch);
+        } else {
+            std::thread::scope(|scope| {
+                for worker in &mut self.lanes {
+                    let batch = &batch;
+                    scope.spawn(move || Lane { worker, launch, config, shared }.work(batch));
+                }
+            });
+        }
+        let lost = lock(&batch.lost).take();
+        let results = std::mem::take(&mut *lock(&batch.results));
+        let (prepare, unprepared) = std::mem::take(&mut *lock(&batch.prepare));
+        self.note_preparation(prepare, &unprepared);
+        self.warm_up();
+        if let Some(lost) = lost {
+            return Err(lost);
+        }
+        let missing = || SessionLost("a test was never run".to_owned());
+        results.into_iter().map(|r| r.ok_or_else(missing)).collect()
+    }
+
+    /// Runs one test in a worker that has run nothing.
+    pub fn execute_pristine(&mut self, program: &Program, test: &TestCase) -> Result<Execution, SessionLost> {
+        for _ in 0..MAX_FAILURES {
+            let Some(mut worker) = self.shared.fresh(&self.launch) else { continue };
+            let mut ran = worker.run(program, &self.names, vec![test.clone()], self.config.limits, true);
+            self.shared.count(&ran.results, matches!(ran.fate, Fate::Dead));
+            match ran.fate {
+                Fate::Healthy => *lock(&self.shared.second_hand) = Some(worker),
+                _ => self.shared.retire(worker),
+            }
+            self.note_preparation(Vec::new(), &ran.done.unprepared);
+            self.warm_up();
+            if let Some((_, execution)) = ran.results.pop() {
+                return Ok(execution);
+            }
+            *lock(&self.shared.last_failure) = ran.why;
+        }
+        Err(SessionLost(lock(&self.shared.last_failure).clone()))
+    }
+
+    fn note_preparation(&mut self, prepare: Vec<String>, unprepared: &[String]) {
+        let known = &mut self.names.all.prepare;
+        for name in prepare {
+            if !known.contains(&name) {
+                known.push(name);
+            }
+        }
+        if !unprepared.is_empty() {
+            known.retain(|name| !unprepared.contains(name));
+        }
+    }
+
+    /// Sees to it that a spare is on its way.
+    fn warm_up(&self) {
+        let mut spare = lock(&self.shared.spare);
+        if spare.is_none() {
+            *spare = Some(start_in_background(&self.launch));
+        }
+    }
+}
+
+impl Drop for Pool {
+    /// Waits for a spare on its way, so that no process is left behind.
+    fn drop(&mut self) {
+        if let Some(starting) = lock(&self.shared.spare).take() {
+            drop(starting.join());
+        }
+    }
+}
+
+fn start_in_background(launch: &Arc<dyn Launch>) -> Starting {
+    let launch = launch.clone();
+    std::thread::spawn(move || Worker::start(&*launch))
+}
+
+impl Shared {
+    /// A worker that has run nothing; `None` if it cannot be started, which is noted.
+    fn fresh(&self, launch: &Arc<dyn Launch>) -> Option<Worker> {
+        let spare = lock(&self.spare).take();
+        let started = match spare.map(JoinHandle::join) {
+            Some(Ok(Ok(worker))) => Ok(worker),
+            _ => Worker::start(&**launch),
+        };
+        lock(&self.stats).starts += 1;
+        started.map_err(|e| *lock(&self.last_failure) = e.to_string()).ok()
+    }
+
+    /// A worker for ordinary tests.
+    fn next(&self, launch: &Arc<dyn Launch>) -> Option<Worker> {
+        if let Some(worker) = lock(&self.second_hand).take() {
+            return Some(worker);
+        }
+        let worker = self.fresh(launch);
+        let mut spare = lock(&self.spare);
+        if spare.is_none() {
+            *spare = Some(start_in_background(launch));
+        }
+        worker
+    }
+
+    fn retire(&self, worker: Worker) {
+        lock(&self.stats).cpu_us += worker.cpu_us();
+        // Ending a process takes a while, and nobody waits for it.
+        std::thread::spawn(move || drop(worker));
+    }
+
+    fn count(&self, results: &[(usize, Execution)], died: bool) {
+        let mut stats = lock(&self.stats);
+        stats.tests += results.len() as u64;
+        stats.deaths += u64::from(died);
+        stats.timeouts += results.iter().filter(|(_, e)| matches!(e.outcome, Outcome::TimeLimit { .. })).count() as u64;
+    }
+}
+
+/// One worker's place while a batch runs.
+struct Lane<'a> {
+    worker: &'a mut Option<Worker>,
+    launch: &'a Arc<dyn Launch>,
+    config: PoolConfig,
+    shared: &'a Shared,
+}
+
+impl Lane<'_> {
+    fn work(&mut self, batch: &Batch<'_>) {
+        let mut failures = 0;
+        loop {
+            let Some(worker) = self.worker.take().or_else(|| self.shared.next(self.launch)) else {
+                failures += 1;
+                if failures >= MAX_FAILURES {
+                    return self.give_up(batch);
+                }
+                continue;
+            };
+            let room = self.config.recycle_every.max(1).saturating_sub(worker.ran()).max(1);
+            let taken = batch.take(usize::try_from(room).unwrap_or(usize::MAX));
+            if taken.is_empty() {
+                *self.worker = Some(worker);
+                return;
+            }
+            if self.run(batch, worker, &taken) {
+                failures = 0;
+            } else {
+                failures += 1;
+            }
+            if failures >= MAX_FAILURES {
+                return self.give_up(batch);
+            }
+        }
+    }
+
+    /// True if it got anywhere.
+    fn run(&mut self, batch: &Batch<'_>, mut worker: Worker, taken: &[usize]) -> bool {
+        let tests = taken.iter().map(|i| batch.tests[*i].clone()).collect();
+        let ran = worker.run(batch.program, batch.names, tests, self.config.limits, false);
+        self.shared.count(&ran.results, matches!(ran.fate, Fate::Dead));
+        let useful = !ran.results.is_empty() || !ran.done.unprepared.is_empty();
+        if !useful {
+            *lock(&self.shared.last_failure) = ran.why;
+        }
+        batch.note(taken, ran.results, ran.done.prepare, ran.done.unprepared);
+        if matches!(ran.fate, Fate::Healthy) && worker.ran() < self.config.recycle_every {
+            *self.worker = Some(worker);
+        } else {
+            self.shared.retire(worker);
+        }
+        useful
+    }
+
+    fn give_up(&self, batch: &Batch<'_>) {
+        let why = lock(&self.shared.last_failure).clone();
+        *lock(&batch.lost) = Some(SessionLost(why));
+        lock(&batch.queue).clear();
+    }
+}
+
+impl Batch<'_> {
+    fn take(&self, room: usize) -> Vec<usize> {
+        let mut queue = lock(&self.queue);
+        let count = queue.len().min(self.chunk).min(room);
+        queue.drain(..count).collect()
+    }
+
+    /// Keeps results; what has none goes back to the front of the queue.
+    fn note(&self, taken: &[usize], results: Vec<(usize, Execution)>, prepare: Vec<String>, unprepared: Vec<String>) {
+        let mut all = lock(&self.results);
+        for (place, execution) in results {
+            all[taken[place]] = Some(execution);
+        }
+        let mut queue = lock(&self.queue);
+        for index in taken.iter().rev().filter(|i| all[**i].is_none()) {
+            queue.push_front(*index);
+        }
+        let mut preparation = lock(&self.prepare);
+        preparation.0.extend(prepare);
+        preparation.1.extend(unprepared);
+    }
+}
