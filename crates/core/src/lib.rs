@@ -13,4 +13,6 @@ pub mod rng;
 pub mod search;
 pub mod target;
 pub mod testcase;
+#[doc(hidden)]
+pub mod toy;
 pub mod trace;

@@ -48,10 +48,10 @@ pub struct Effort<'e> {
 pub fn minimize(
     evaluator: &mut Evaluator<'_>,
     program: &Program,
+    level: usize,
     test: &TestCase,
     effort: Effort<'_>,
 ) -> Result<TestCase, Stop> {
-    let level = evaluator.reached();
     evaluator.emit(Event::Minimizing { statements: test.len() });
     let mut oracle = Oracle { evaluator, level, known: FxHashMap::default(), left: effort.executions, out_of_time: effort.out_of_time };
     let mut best = test.clone();

@@ -203,6 +203,13 @@ impl Program {
     pub fn text(&self, sym: Sym) -> &str {
         &self.strings.texts[sym.0 as usize]
     }
+    /// The text without a copy if the program holds it already.
+    pub fn shared_text(&self, text: &str) -> Arc<str> {
+        match self.sym(text) {
+            Some(sym) => self.strings.texts[sym.0 as usize].clone(),
+            None => text.into(),
+        }
+    }
     pub fn sym(&self, text: &str) -> Option<Sym> {
         self.strings.ids.get(text).copied()
     }
@@ -375,6 +382,15 @@ pub struct NewMethod<'a> {
     pub flags: Flags,
 }
 
+/// A field to be added to the type being defined.
+pub struct NewField<'a> {
+    pub name: &'a str,
+    pub ty: Ty,
+    pub access: Access,
+    pub flags: Flags,
+    pub constant: Option<Literal>,
+}
+
 /// Assigns ids. A type is mentioned by name before or after it is defined; members follow their type's `define` at once.
 #[derive(Default)]
 pub struct ProgramBuilder {
@@ -475,10 +491,10 @@ impl ProgramBuilder {
         range.1 = id.0 + 1;
         id
     }
-    pub fn add_field(&mut self, owner: TypeId, name: &str, ty: Ty, access: Access, flags: Flags, constant: Option<Literal>) -> FieldId {
-        let name = self.strings.intern(name);
+    pub fn add_field(&mut self, owner: TypeId, new: NewField<'_>) -> FieldId {
+        let name = self.strings.intern(new.name);
         let id = FieldId(self.fields.len() as u32);
-        self.fields.push(FieldDef { owner, name, ty, access, flags, constant });
+        self.fields.push(FieldDef { owner, name, ty: new.ty, access: new.access, flags: new.flags, constant: new.constant });
         let range = &mut self.types[owner.0 as usize].fields;
         debug_assert_eq!(range.1, id.0, "members follow their type's definition at once");
         range.1 = id.0 + 1;

@@ -78,6 +78,8 @@ pub enum Event {
 #[derive(Debug, Clone)]
 pub struct Found {
     pub level: usize,
+    /// The level that was pursued when it was found: the test lives in that frame's package.
+    pub home: usize,
     pub test: TestCase,
     pub via: Via,
     pub refused: Vec<String>,
@@ -269,7 +271,7 @@ impl<'a> Evaluator<'a> {
             return Ok(());
         };
         let test = test.prefix(at as usize + 1);
-        self.found.push(Found { level, test, via, refused: again.refused.clone(), evaluations: self.evaluations });
+        self.found.push(Found { level, home: self.level, test, via, refused: again.refused.clone(), evaluations: self.evaluations });
         (self.events)(Event::Reached { level, evaluations: self.evaluations });
         if level >= self.level { Err(Stop::Reproduced) } else { Ok(()) }
     }

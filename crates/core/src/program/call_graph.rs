@@ -19,9 +19,8 @@ impl Program {
     pub fn callers_in(&self, ty: TypeId, method: MethodId) -> Vec<MethodId> {
         let (name, desc) = (self.method_name(method), self.method_desc(method));
         let is_it = |r: &MethodRef| *r.name == *name && *r.desc == *desc && self.resolve_ref(r) == Some(method);
-        let calls = |caller: MethodId| {
-            self.body(caller).is_some_and(|body| body.calls().any(|call| is_it(call.method)) || body.lambdas().any(|(_, r)| is_it(r)))
-        };
+        let calls =
+            |caller: MethodId| self.body(caller).is_some_and(|body| body.calls().any(|call| is_it(call.method)) || body.lambdas().any(|(_, r)| is_it(r)));
         self.methods_of(ty).filter(|caller| calls(*caller)).collect()
     }
 

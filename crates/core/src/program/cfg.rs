@@ -68,8 +68,7 @@ impl Graph {
 
     #[must_use]
     pub fn reversed(&self) -> Graph {
-        let edges: Vec<(u32, u32)> =
-            self.succs.iter().enumerate().flat_map(|(from, list)| list.iter().map(move |(to, _)| (*to, from as u32))).collect();
+        let edges: Vec<(u32, u32)> = self.succs.iter().enumerate().flat_map(|(from, list)| list.iter().map(move |(to, _)| (*to, from as u32))).collect();
         Graph::from_edges(self.len(), &edges)
     }
 

@@ -164,44 +164,146 @@ pub struct FieldRef {
 pub enum Op {
     /// Keeps a pc that does nothing here.
     Nop,
-    Copy { to: Reg, from: Reg },
-    Const { to: Reg, value: Const },
-    Binary { to: Reg, op: BinOp, ty: Prim, left: Reg, right: Reg },
-    Negate { to: Reg, ty: Prim, of: Reg },
-    Convert { to: Reg, of: Reg, from: Prim, into: Prim },
-    Compare { to: Reg, kind: ThreeWay, left: Reg, right: Reg },
-    GetField { to: Reg, object: Reg, field: Arc<FieldRef> },
-    PutField { object: Reg, field: Arc<FieldRef>, value: Reg },
-    GetStatic { to: Reg, field: Arc<FieldRef> },
-    PutStatic { field: Arc<FieldRef>, value: Reg },
+    Copy {
+        to: Reg,
+        from: Reg,
+    },
+    Const {
+        to: Reg,
+        value: Const,
+    },
+    Binary {
+        to: Reg,
+        op: BinOp,
+        ty: Prim,
+        left: Reg,
+        right: Reg,
+    },
+    Negate {
+        to: Reg,
+        ty: Prim,
+        of: Reg,
+    },
+    Convert {
+        to: Reg,
+        of: Reg,
+        from: Prim,
+        into: Prim,
+    },
+    Compare {
+        to: Reg,
+        kind: ThreeWay,
+        left: Reg,
+        right: Reg,
+    },
+    GetField {
+        to: Reg,
+        object: Reg,
+        field: Arc<FieldRef>,
+    },
+    PutField {
+        object: Reg,
+        field: Arc<FieldRef>,
+        value: Reg,
+    },
+    GetStatic {
+        to: Reg,
+        field: Arc<FieldRef>,
+    },
+    PutStatic {
+        field: Arc<FieldRef>,
+        value: Reg,
+    },
     /// `element` is `None` for references.
-    LoadElement { to: Reg, array: Reg, index: Reg, element: Option<Prim> },
-    StoreElement { array: Reg, index: Reg, value: Reg, element: Option<Prim> },
-    Length { to: Reg, array: Reg },
-    New { to: Reg, class: TypeId },
+    LoadElement {
+        to: Reg,
+        array: Reg,
+        index: Reg,
+        element: Option<Prim>,
+    },
+    StoreElement {
+        array: Reg,
+        index: Reg,
+        value: Reg,
+        element: Option<Prim>,
+    },
+    Length {
+        to: Reg,
+        array: Reg,
+    },
+    New {
+        to: Reg,
+        class: TypeId,
+    },
     /// `ty` is the array's own type; one length for each dimension that is made.
-    NewArray { to: Reg, ty: Ty, lengths: Box<[Reg]> },
-    InstanceOf { to: Reg, of: Reg, ty: Ty },
-    Cast { to: Reg, of: Reg, ty: Ty },
+    NewArray {
+        to: Reg,
+        ty: Ty,
+        lengths: Box<[Reg]>,
+    },
+    InstanceOf {
+        to: Reg,
+        of: Reg,
+        ty: Ty,
+    },
+    Cast {
+        to: Reg,
+        of: Reg,
+        ty: Ty,
+    },
     /// The receiver, if any, is the first argument.
-    Call { to: Option<Reg>, kind: CallKind, method: Arc<MethodRef>, args: Box<[Reg]> },
+    Call {
+        to: Option<Reg>,
+        kind: CallKind,
+        method: Arc<MethodRef>,
+        args: Box<[Reg]>,
+    },
     /// A function object of type `interface` that runs `implementation` with `captured` first.
-    Lambda { to: Reg, interface: TypeId, implementation: Arc<MethodRef>, captured: Box<[Reg]> },
+    Lambda {
+        to: Reg,
+        interface: TypeId,
+        implementation: Arc<MethodRef>,
+        captured: Box<[Reg]>,
+    },
     /// Joins text: in `recipe`, U+0001 stands for the next of `args`.
-    Concat { to: Reg, recipe: Arc<str>, args: Box<[Reg]> },
+    Concat {
+        to: Reg,
+        recipe: Arc<str>,
+        args: Box<[Reg]>,
+    },
     /// A call whose target only the run time knows: anything may come back.
-    Opaque { to: Option<Reg>, ret: Ty, args: Box<[Reg]> },
-    Lock { object: Reg, enter: bool },
+    Opaque {
+        to: Option<Reg>,
+        ret: Ty,
+        args: Box<[Reg]>,
+    },
+    Lock {
+        object: Reg,
+        enter: bool,
+    },
     /// First instruction of a handler; `ty` is `None` if it catches everything.
-    Caught { to: Reg, ty: Option<TypeId> },
+    Caught {
+        to: Reg,
+        ty: Option<TypeId>,
+    },
 
     /// Ends a block with two `Branch` edges; the one that is `taken` holds the condition.
-    If { left: Reg, relation: Relation, right: Operand },
+    If {
+        left: Reg,
+        relation: Relation,
+        right: Operand,
+    },
     /// Ends a block with a `Case` edge for each key, the default last.
-    Switch { on: Reg },
+    Switch {
+        on: Reg,
+    },
     Goto,
-    Return { value: Option<Reg> },
-    Throw { value: Reg },
+    Return {
+        value: Option<Reg>,
+    },
+    Throw {
+        value: Reg,
+    },
 }
 
 impl Op {
@@ -275,7 +377,9 @@ pub struct Insn {
 pub enum EdgeKind {
     Fall,
     Jump,
-    Branch { taken: bool },
+    Branch {
+        taken: bool,
+    },
     /// `None` is the default.
     Case(Option<i32>),
     Return,
@@ -590,5 +694,96 @@ impl fmt::Display for Body {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn insn(op: Op, pc: u32, hazards: Hazards) -> Insn {
+        Insn { op, pc, line: Some(10 + pc), hazards }
+    }
+
+    fn edge(to: u32, kind: EdgeKind) -> Edge {
+        Edge { to: BlockId(to), kind }
+    }
+
+    fn block(insns: Range<u32>, succs: Vec<Edge>) -> Block {
+        Block { insns, succs, preds: Vec::new() }
+    }
+
+    const A: Reg = Reg(0);
+    const S: Reg = Reg(4);
+    const CLASS: TypeId = TypeId(7);
+
+    /// `if a == 0 { s = new C } else { s = a }; try { throw s } catch C { s = caught; return }`
+    fn body() -> Body {
+        let insns = vec![
+            insn(Op::If { left: A, relation: Relation::Eq, right: Operand::Zero }, 0, Hazards::NONE),
+            insn(Op::Copy { to: S, from: A }, 1, Hazards::NONE),
+            insn(Op::New { to: S, class: CLASS }, 2, Hazards::INIT),
+            insn(Op::Cast { to: S, of: S, ty: Ty::reference(CLASS) }, 3, Hazards::CAST),
+            insn(Op::Throw { value: S }, 4, Hazards::EXPLICIT),
+            insn(Op::Caught { to: S, ty: Some(CLASS) }, 5, Hazards::NONE),
+            insn(Op::Return { value: None }, 6, Hazards::NONE),
+        ];
+        let raised = edge(6, EdgeKind::Exception(None));
+        let blocks = vec![
+            block(0..1, vec![edge(2, EdgeKind::Branch { taken: true }), edge(1, EdgeKind::Branch { taken: false })]),
+            block(1..2, vec![edge(3, EdgeKind::Fall)]),
+            block(2..3, vec![edge(3, EdgeKind::Fall), raised]),
+            block(3..5, vec![edge(4, EdgeKind::Exception(Some(CLASS))), raised]),
+            block(5..7, vec![edge(5, EdgeKind::Return)]),
+            block(7..7, vec![]),
+            block(7..7, vec![]),
+        ];
+        let frame = Frame { locals: 4, params: vec![(A, Ty::reference(TypeId(1)))], receiver: false };
+        Body::new(insns, blocks, frame)
+    }
+
+    #[test]
+    fn places_are_found_both_ways() {
+        let body = body();
+        assert_eq!((body.exit(), body.raised()), (BlockId(5), BlockId(6)));
+        for i in 0..body.insns.len() {
+            let id = body.block_of(i);
+            assert!(body.block(id).insns.contains(&(i as u32)));
+            assert_eq!(body.block_at(body.insns[i].pc), Some(id));
+        }
+        assert_eq!(body.block(BlockId(3)).preds, [BlockId(1), BlockId(2)]);
+        assert_eq!(body.insns_on_line(14).collect::<Vec<_>>(), [4]);
+        assert_eq!(body.block_at(99), None);
+    }
+
+    #[test]
+    fn raise_edges_belong_to_what_can_raise() {
+        let body = body();
+        assert_eq!(body.raise_edges(4).map(|e| e.to).collect::<Vec<_>>(), [BlockId(4), BlockId(6)]);
+        assert_eq!(body.raise_edges(5).count(), 0);
+        assert!(body.may_raise(4, Hazards::EXPLICIT) && !body.may_raise(4, Hazards::NULL) && !body.may_raise(99, Hazards::EXPLICIT));
+    }
+
+    #[test]
+    fn definitions_cross_joins_and_exceptions() {
+        let body = body();
+        assert_eq!(body.definitions(3, S), (vec![1, 2], false));
+        assert_eq!(body.definitions(4, S), (vec![3], false));
+        assert_eq!(body.definitions(1, A), (vec![], true));
+        // what the handler finds in S may be the value before or after the cast
+        assert_eq!(body.definitions(5, S), (vec![1, 2, 3], false));
+    }
+
+    #[test]
+    fn types_of_thrown_and_cast_values_follow_all_paths() {
+        let mut body = body();
+        assert_eq!(body.throws()[0].ty, None, "one path brings a parameter");
+        assert_eq!(body.casts_of_param(0), [Ty::reference(CLASS)]);
+        body.insns[1].op = Op::New { to: S, class: CLASS };
+        assert_eq!(body.throws()[0].ty, Some(CLASS));
+        assert_eq!(body.casts_of_param(0), []);
+        body.insns[1].op = Op::New { to: S, class: TypeId(8) };
+        assert_eq!(body.throws()[0].ty, None, "two classes");
+        assert_eq!(body.casts_of_param(3), []);
     }
 }

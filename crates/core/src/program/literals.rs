@@ -158,3 +158,21 @@ fn convert(value: &Const, into: Prim) -> Option<Const> {
         Prim::Double => Const::Double(real),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folding_follows_the_machine() {
+        let (min, minus) = (Const::Int(i32::MIN), Const::Int(-1));
+        assert_eq!(binary(BinOp::Div, &min, &minus), Some(min.clone()));
+        assert_eq!(binary(BinOp::Div, &min, &Const::Int(0)), None);
+        assert_eq!(binary(BinOp::Ushr, &minus, &Const::Int(28)), Some(Const::Int(15)));
+        assert_eq!(binary(BinOp::Shl, &Const::Long(1), &Const::Int(40)), Some(Const::Long(1 << 40)));
+        assert_eq!(binary(BinOp::Add, &Const::Null, &minus), None);
+        assert_eq!(convert(&Const::Int(-1), Prim::Char), Some(Const::Int(65535)));
+        assert_eq!(convert(&Const::Double(1e20), Prim::Int), Some(Const::Int(i32::MAX)));
+        assert_eq!(convert(&Const::Float(f32::NAN), Prim::Long), Some(Const::Long(0)));
+    }
+}

@@ -19,6 +19,12 @@ pub fn append_tail(maker: &mut Maker<'_, '_>, donor: &TestCase, from: usize) {
 }
 
 fn fit(maker: &mut Maker<'_, '_>, donor: &TestCase, stmt: &Stmt, place: &FxHashMap<Var, Var>) -> Option<Var> {
+    // an element access belongs to its array: another may be shorter, or null
+    if let Stmt::ArraySet { array, .. } | Stmt::ArrayGet { array, .. } = stmt
+        && !place.contains_key(array)
+    {
+        return None;
+    }
     let len = maker.test.len();
     let mut fitted = stmt.clone();
     let operands = stmt.operands();

@@ -25,7 +25,8 @@ pub fn guided(context: &Context<'_, '_>, rng: &mut Rng, max_len: usize) -> Optio
                 None => {
                     let member = maker.rng.pick(&context.palette.members).copied();
                     member.and_then(|m| maker.call(m));
-                    p = 1.0 / (size.saturating_sub(length) + 1) as f64;
+                    // 1 / (size - step + 1) for the step that follows: 1 when it is the last
+                    p = 1.0 / size.saturating_sub(maker.test.len()).max(1) as f64;
                 }
             }
             test = maker.test;

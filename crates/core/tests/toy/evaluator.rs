@@ -1,0 +1,147 @@
+//! What no engine can get around: budget, duplicates, the end at the first hit, confirmation, cancellation.
+
+use rethrow_core::execution::{Execution, Outcome};
+use rethrow_core::search::{Event, Limits, Stop};
+use rethrow_core::target::{Session, SessionLost};
+use rethrow_core::testcase::{Stmt, TestCase, Value};
+
+use crate::worlds::{self, Pieces, Unlimited, With, World};
+
+/// `v = new Meter(n); v.check(n)`: crashes for 12345.
+fn check_of(world: &World, n: i32) -> TestCase {
+    let mut test = TestCase::default();
+    let lit = test.push(Stmt::Lit(Value::Int(n)));
+    let recv = test.push(Stmt::New { ctor: world.method("Meter", "new"), args: vec![lit] });
+    test.push(Stmt::Call { method: world.method("Meter", "check"), recv: Some(recv), args: vec![lit] });
+    test
+}
+
+#[test]
+fn the_budget_is_never_exceeded() {
+    let world = worlds::private_method();
+    for max in [0, 1, 7, 49, 50, 51, 333] {
+        let mut session = Pieces::new(world.session(), 1000);
+        let searched = world.search(&mut session, 3, max);
+        let executed = session.executed.len() as u64;
+        assert!(executed <= max);
+        match searched.stop {
+            Stop::BudgetSpent => assert_eq!((searched.evaluations, executed), (max, max)),
+            // what follows the first hit in a batch was executed but does not count
+            Stop::Reproduced => assert!(searched.evaluations <= executed),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_batch_ends_at_the_first_test_that_meets_the_goal() {
+    let world = worlds::open_number();
+    let mut session = world.session();
+    let with = With { session: &mut session, limits: &Unlimited, max_evaluations: 100 };
+    let batch: Vec<TestCase> = [1, 2, 12345, 4, 5].iter().map(|n| check_of(&world, *n)).collect();
+    let ((), events) = world.evaluate(with, |evaluator| {
+        assert_eq!(evaluator.evaluate(batch.clone()).err(), Some(Stop::Reproduced));
+        assert_eq!((evaluator.evaluations(), evaluator.reached()), (3, 1));
+        assert_eq!(evaluator.found().map(|f| &f.test), Some(&batch[2]));
+        assert_eq!(evaluator.tally.normal, 2);
+    });
+    assert_eq!(events.last(), Some(&Event::Reached { level: 1, evaluations: 3 }));
+}
+
+#[test]
+fn an_inner_success_is_kept_while_the_search_goes_on() {
+    let world = worlds::open_number();
+    let mut session = world.session();
+    let with = With { session: &mut session, limits: &Unlimited, max_evaluations: 100 };
+    world.evaluate(with, |evaluator| {
+        evaluator.pursue(2, "test");
+        let batch: Vec<TestCase> = [12345, 4].iter().map(|n| check_of(&world, *n)).collect();
+        assert_eq!(evaluator.evaluate(batch).map(|scored| scored.len()), Ok(2));
+        assert_eq!((evaluator.evaluations(), evaluator.reached()), (2, 1));
+    });
+}
+
+#[test]
+fn duplicates_cost_nothing() {
+    let world = worlds::open_number();
+    let mut session = Pieces::new(world.session(), 100);
+    let with = With { session: &mut session, limits: &Unlimited, max_evaluations: 100 };
+    world.evaluate(with, |evaluator| {
+        let batch: Vec<TestCase> = [1, 2, 1, 1].iter().map(|n| check_of(&world, *n)).collect();
+        assert_eq!(evaluator.evaluate(batch.clone()).map(|scored| scored.len()), Ok(4));
+        assert_eq!(evaluator.evaluate(batch).map(|scored| scored.len()), Ok(4));
+        assert_eq!(evaluator.evaluations(), 2);
+    });
+    assert_eq!(session.executed.len(), 2);
+}
+
+/// Its history makes tests crash that do not crash elsewhere.
+struct Haunted<'p>(Pieces<'p>);
+
+impl Session for Haunted<'_> {
+    fn execute(&mut self, batch: &[TestCase]) -> Result<Vec<Execution>, SessionLost> {
+        self.0.execute(batch)
+    }
+    fn execute_pristine(&mut self, test: &TestCase) -> Result<Execution, SessionLost> {
+        self.0.execute_pristine(test).map(|_| Execution::ended(Outcome::Normal))
+    }
+}
+
+#[test]
+fn a_hit_that_a_pristine_run_does_not_show_does_not_count() {
+    let world = worlds::open_number();
+    let mut session = Haunted(Pieces::new(world.session(), 100));
+    let with = With { session: &mut session, limits: &Unlimited, max_evaluations: 100 };
+    let ((), events) = world.evaluate(with, |evaluator| {
+        let batch = vec![check_of(&world, 12345), check_of(&world, 3)];
+        assert!(evaluator.evaluate(batch).is_ok());
+        assert!(evaluator.found().is_none() && evaluator.reached() == 0);
+        assert_eq!(evaluator.evaluations(), 2);
+    });
+    assert_eq!(session.0.pristine.len(), 1);
+    assert!(!events.iter().any(|e| matches!(e, Event::Reached { .. })));
+}
+
+struct Ended {
+    time: bool,
+    cancelled: bool,
+}
+
+impl Limits for Ended {
+    fn time_is_up(&self) -> bool {
+        self.time
+    }
+    fn cancelled(&self) -> bool {
+        self.cancelled
+    }
+}
+
+#[test]
+fn the_clock_and_the_user_end_the_search_before_anything_runs() {
+    let world = worlds::open_number();
+    for (limits, stop) in [(Ended { time: true, cancelled: false }, Stop::BudgetSpent), (Ended { time: true, cancelled: true }, Stop::Cancelled)] {
+        let mut session = Pieces::new(world.session(), 100);
+        let with = With { session: &mut session, limits: &limits, max_evaluations: 100 };
+        let (result, _) = world.evaluate(with, |evaluator| evaluator.evaluate(vec![check_of(&world, 1)]).err());
+        assert_eq!(result, Some(stop));
+        assert!(session.executed.is_empty());
+    }
+}
+
+struct Lost;
+
+impl Session for Lost {
+    fn execute(&mut self, _: &[TestCase]) -> Result<Vec<Execution>, SessionLost> {
+        Err(SessionLost("gone".into()))
+    }
+    fn execute_pristine(&mut self, _: &TestCase) -> Result<Execution, SessionLost> {
+        Err(SessionLost("gone".into()))
+    }
+}
+
+#[test]
+fn a_lost_session_ends_the_search() {
+    let world = worlds::open_number();
+    let searched = world.search(&mut Lost, 1, 100);
+    assert_eq!((searched.stop, searched.evaluations), (Stop::SessionLost("gone".into()), 0));
+}

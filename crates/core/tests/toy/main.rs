@@ -1,0 +1,14 @@
+//! The core on the toy language: operators, objectives, evaluator, minimiser and engines without any worker process.
+
+// as in unit tests: a failed unwrap is a failed test, wherever it stands
+#![allow(clippy::unwrap_used)]
+
+mod determinism;
+mod evaluator;
+mod goals;
+mod language;
+mod minimizer;
+mod objectives;
+mod operators;
+mod quality;
+mod worlds;
