@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rethrow_core::parsed::{Diagnostic, Parsed};
-use rethrow_core::trace::{Frame, Throwable, Trace};
+use rethrow_core::trace::{Frame, Throwable, Trace, Via, Wanted, accepts};
 use rethrow_jvm::trace::{FoundTrace, Standard, parse_all};
 use serde_json::{Map, Value, json};
 
@@ -104,4 +104,36 @@ fn is_printable(trace: &Trace) -> bool {
     let named = |frame: &Frame| !frame.class.is_empty();
     let whole = |thrown: &Throwable| thrown.frames.iter().all(named) && thrown.suppressed.iter().all(is_printable);
     !trace.truncated && trace.chain().all(whole)
+}
+
+/// The same crash as JDK 8 and JDK 17 print it, the latter from a test: it is recognised, and mutants of it are not.
+#[test]
+fn the_jdk_does_not_matter_and_the_program_does() {
+    let old = "java.lang.IndexOutOfBoundsException: Index: 2, Size: 1
+\tat java.util.ArrayList.rangeCheck(ArrayList.java:657)
+\tat java.util.ArrayList.get(ArrayList.java:433)
+\tat org.shop.Shelf.take(Shelf.java:27)
+\tat sun.reflect.NativeMethodAccessorImpl.invoke0(Native Method)
+\tat java.lang.reflect.Method.invoke(Method.java:498)
+\tat org.shop.Shop.sell(Shop.java:14)";
+    let new = "java.lang.IndexOutOfBoundsException: Index 2 out of bounds for length 1
+\tat java.base/jdk.internal.util.Preconditions.outOfBounds(Preconditions.java:64)
+\tat java.base/java.util.Objects.checkIndex(Objects.java:359)
+\tat java.base/java.util.ArrayList.get(ArrayList.java:427)
+\tat app//org.shop.Shelf.take(Shelf.java:27)
+\tat java.base/java.lang.reflect.Method.invoke(Method.java:568)
+\tat app//org.shop.Shop.sell(Shop.java:14)
+\tat app//org.shop.Shelf_CrashTest.test(Shelf_CrashTest.java:9)";
+    let read = |text: &str| parse_all(text.as_bytes()).value.remove(0).trace;
+    let want = read(old);
+    let frames = want.program_frames();
+    let wanted = Wanted { frames: &frames, exception: &want.thrown.exception, causes: &[], frames_of: 0 };
+    let via = |text: &str| accepts(&wanted, &read(text).chain().cloned().collect::<Vec<_>>());
+    assert_eq!(via(new), Some(Via::Direct));
+    assert_eq!(via(&format!("a.WrapperException\n\tat a.B.c(B.java:1)\nCaused by: {new}")), Some(Via::Cause));
+    for (from, to) in
+        [("Shelf.java:27", "Shelf.java:28"), ("Shelf.take", "Shelf.put"), ("org.shop.Shop.sell", "org.shop.Stop.sell"), ("IndexOutOf", "StringIndexOutOf")]
+    {
+        assert_eq!(via(&new.replace(from, to)), None, "{to}");
+    }
 }

@@ -23,6 +23,8 @@ const MAX_FRAMES: usize = 1 << 14;
 /// Of all traces kept.
 const MAX_ALL_FRAMES: usize = 1 << 20;
 const MAX_CAUSES: usize = 200;
+/// Of one trace, at all levels.
+const MAX_SUPPRESSED: usize = 1000;
 const MAX_NESTING: usize = 16;
 const MAX_DIAGNOSTICS: usize = 100;
 const MAX_MESSAGE: usize = 1 << 14;
@@ -73,6 +75,7 @@ struct Open {
     thread: Option<String>,
     levels: Vec<Level>,
     frames: usize,
+    suppressed: usize,
     truncated: bool,
     root_first: bool,
 }
@@ -347,7 +350,7 @@ impl Assembler {
         }
         let level = Level::new(line.indent, thrown);
         let thread = head.thread.or_else(|| lane.thread.clone());
-        lane.open = Some(Open { first_line: line.number, thread, levels: vec![level], frames: 0, truncated: false, root_first: false });
+        lane.open = Some(Open { first_line: line.number, thread, levels: vec![level], frames: 0, suppressed: 0, truncated: false, root_first: false });
     }
 
     /// Makes sure that a trace is open to which a cause or suppressed exception can be added.
@@ -388,6 +391,9 @@ impl Assembler {
             return;
         }
         open.truncated = true;
+        if let Some(last) = open.last() {
+            last.gap = true;
+        }
         self.diagnose(Diagnostic::at(context.number, "too many causes; this one was not read"));
     }
 
@@ -398,21 +404,24 @@ impl Assembler {
         lane.dump = false;
         let level = Level::new(context.indent, thrown);
         let thread = lane.thread.clone();
-        lane.open = Some(Open { first_line: context.number, thread, levels: vec![level], frames: 0, truncated: true, root_first: false });
+        lane.open = Some(Open { first_line: context.number, thread, levels: vec![level], frames: 0, suppressed: 0, truncated: true, root_first: false });
     }
 
     fn suppressed(&mut self, text: &str, context: &Context<'_>) {
-        let Some((exception, message)) = head::named(text) else {
-            return;
-        };
-        if self.reopen(context) {
-            let thrown = Throwable { exception, message, ..Throwable::default() };
-            if let Some(open) = self.lane().open.as_mut() {
-                open.add_suppressed(thrown, context.indent);
-            }
-        } else {
-            self.diagnose(Diagnostic::at(context.number, "a suppressed exception without the one that it belongs to"));
+        let Some((exception, message)) = head::named(text) else { return };
+        if !self.reopen(context) {
+            return self.diagnose(Diagnostic::at(context.number, "a suppressed exception without the one that it belongs to"));
         }
+        let Some(open) = self.lane().open.as_mut() else { return };
+        if open.add_suppressed(Throwable { exception, message, ..Throwable::default() }, context.indent) {
+            return;
+        }
+        open.truncated = true;
+        // Its frames belong to none of those that were kept.
+        if let Some(last) = open.last() {
+            last.gap = true;
+        }
+        self.diagnose(Diagnostic::at(context.number, "too many suppressed exceptions; this one was not read"));
     }
 
     /// Root cause first: the trace printed so far is the target; what wraps it only lends its frames.
@@ -563,10 +572,15 @@ impl Open {
         }
     }
 
-    fn add_suppressed(&mut self, thrown: Throwable, indent: usize) {
+    fn add_suppressed(&mut self, thrown: Throwable, indent: usize) -> bool {
+        if self.suppressed == MAX_SUPPRESSED {
+            return false;
+        }
+        self.suppressed += 1;
         let parent = self.levels.iter().rposition(|level| level.indent < indent).unwrap_or(0).min(MAX_NESTING - 2);
         self.fold_levels(parent + 1);
         self.levels.push(Level::new(indent, thrown));
+        true
     }
 
     /// Ends the levels above the first `keep`: each becomes a suppressed trace of the last throwable of the level below it.

@@ -1,0 +1,301 @@
+//! Runs tests one after the other, so that each finds the JVM as if it were the first: what a test changed is put back, and if that cannot be
+//! done, the process says that it must be replaced.
+
+use std::sync::Arc;
+
+use jvmti_bindings::sys::jni::jthrowable;
+use rethrow_core::testcase::TestCase;
+use rethrow_worker::protocol::{Define, Done, Ended, Known, Observed, PREPARING, Reply, Run, encode};
+use rustc_hash::FxHashMap;
+
+use super::call::Slot;
+use super::classes::Classes;
+use super::platform::Platform;
+use super::probes::Probes;
+use super::stacks::Stacks;
+use super::statement::{Statements, Stop};
+use super::vm::{Env, c_string, jni};
+use super::watch::Watch;
+use super::{hints, hook};
+
+/// Steps for `getMessage` and `getCause` of the program's exceptions.
+const READING_STEPS: i32 = 10_000;
+/// Threads that tests may leave behind before the process is replaced.
+const MAX_THREADS_LEFT: i32 = 20;
+/// Results are sent when this much has come together …
+const FLUSH_BYTES: usize = 32 << 10;
+/// … or so many tests, lest a death loses many.
+const FLUSH_TESTS: u32 = 64;
+/// How `Runtime.exit` ends when it was not called by the program itself; see `instrument::replace_exit`.
+const STOPPED_EXIT: (&str, &str) = ("java.lang.InternalError", "rethrow: exit");
+
+/// See the module documentation.
+pub struct Executor {
+    env: Env,
+    statements: Statements,
+    stacks: Stacks,
+    probes: Option<Probes>,
+    platform: Platform,
+    watch: Arc<Watch>,
+    /// The numbers under which the parent knows classes.
+    told_types: FxHashMap<u32, u32>,
+    new_types: Vec<String>,
+    unprepared: Vec<String>,
+    /// Tests whose results were told.
+    ran: u64,
+    threads_at_start: i32,
+}
+
+/// One execution and what it left behind.
+struct Attempt {
+    observed: Observed,
+    retire: Option<String>,
+    /// It met a class that an earlier test has broken: its result says nothing.
+    spoilt: bool,
+    /// Classes first used in it.
+    fresh: Vec<String>,
+    /// Static fields of those were written.
+    fresh_written: bool,
+}
+
+/// How a test ended, before and after the exception is read.
+struct Ending {
+    ended: Ended,
+    retire: Option<String>,
+    spoilt: bool,
+}
+
+impl Executor {
+    pub fn new(env: Env, classes: Classes, probes: Option<Probes>, watch: Arc<Watch>) -> Result<Executor, String> {
+        Ok(Executor {
+            env,
+            statements: Statements::new(env, classes)?,
+            stacks: Stacks::new(env)?,
+            probes,
+            platform: Platform::remember(env)?,
+            watch,
+            told_types: FxHashMap::default(),
+            new_types: Vec::new(),
+            unprepared: Vec::new(),
+            ran: 0,
+            threads_at_start: hook::live_threads(),
+        })
+    }
+
+    pub fn define(&mut self, mut define: Define) {
+        self.watch.set_limit(define.time_limit_ms);
+        for (place, name) in std::mem::take(&mut define.prepare).into_iter().enumerate() {
+            if !self.prepare(place as u32, &name) {
+                self.unprepared.push(name);
+            }
+        }
+        self.statements.members.define(define);
+    }
+
+    /// Initialises a class outside any test.
+    fn prepare(&mut self, place: u32, name: &str) -> bool {
+        let env = self.env;
+        if let Some(probes) = &self.probes {
+            probes.begin(env, u32::MAX);
+        }
+        self.watch.begin(PREPARING - 1);
+        self.watch.progress.at(place);
+        let ready = match self.statements.classes.find(env, name) {
+            Ok(class) => {
+                // Any lookup initialises; every class has this method.
+                let (method, desc) = (c_string("hashCode"), c_string("()I"));
+                jni!(env, GetMethodID, class.0, method.as_ptr(), desc.as_ptr());
+                !env.clear_exception()
+            }
+            Err(_) => false,
+        };
+        let stopped = self.watch.end();
+        env.clear_exception();
+        ready && !stopped
+    }
+
+    pub fn run(&mut self, run: &Run) -> Result<Done, String> {
+        self.watch.set_limit(run.time_limit_ms);
+        hook::take_prepared();
+        let unprepared = std::mem::take(&mut self.unprepared);
+        if !unprepared.is_empty() {
+            let retire = Some(format!("{} cannot be initialised", unprepared.join(", ")));
+            return Ok(Done { retire, unprepared, ..Done::default() });
+        }
+        for (i, test) in run.tests.iter().enumerate() {
+            let attempt = self.settled(i as u32, test, run);
+            let unclear = attempt.fresh_written && !run.pristine;
+            if unclear || (attempt.spoilt && self.ran > 0) {
+                let prepare = if unclear { attempt.fresh } else { Vec::new() };
+                return Ok(Done { ran: i as u32, retire: attempt.retire, prepare, ..Done::default() });
+            }
+            self.ran += 1;
+            self.tell(attempt.observed, i as u32)?;
+            if attempt.retire.is_some() {
+                return Ok(Done { ran: i as u32 + 1, retire: attempt.retire, ..Done::default() });
+            }
+        }
+        Ok(Done { ran: run.tests.len() as u32, ..Done::default() })
+    }
+
+    /// Runs a test; if classes were first used in it, once more, since their initialisers took part.
+    fn settled(&mut self, index: u32, test: &TestCase, run: &Run) -> Attempt {
+        let first = self.attempt(index, test, run);
+        if run.pristine || first.fresh.is_empty() || first.retire.is_some() || first.spoilt {
+            return first;
+        }
+        let second = self.attempt(index, test, run);
+        // The first has broken a class without letting it show.
+        if second.spoilt { Attempt { retire: second.retire, ..first } } else { second }
+    }
+
+    fn attempt(&mut self, index: u32, test: &TestCase, run: &Run) -> Attempt {
+        let env = self.env;
+        let ready = hook::prepared_count();
+        jni!(env, PushLocalFrame, test.len() as i32 * 2 + 64);
+        if let Some(probes) = &self.probes {
+            probes.begin(env, run.step_limit);
+        }
+        self.watch.begin(index);
+        let result = self.statements.run(test, &self.watch.progress);
+        let mut attempt = self.observe(index, test, result);
+        let fresh = if hook::prepared_count() == ready { Vec::new() } else { hook::take_prepared() };
+        self.put_back(&mut attempt, fresh);
+        if self.watch.end() {
+            attempt.observed.ended = Ended::TimeLimit { at: self.watch.progress.statement() };
+            attempt.retire = Some("a test was stopped by its time limit".to_owned());
+        }
+        env.clear_exception();
+        jni!(env, PopLocalFrame, std::ptr::null_mut());
+        attempt
+    }
+
+    fn observe(&mut self, index: u32, test: &TestCase, result: Result<(), (u32, Stop)>) -> Attempt {
+        let env = self.env;
+        // First of all: reading exceptions may run code of the program.
+        let mut noted = self.probes.as_ref().map(|p| p.read(env)).unwrap_or_default();
+        noted.seen.extend(hints::take_seen());
+        let ending = self.ending(test, result);
+        to_differences(&mut noted.hits);
+        let observed = Observed {
+            test: index,
+            ended: ending.ended,
+            hits: noted.hits,
+            branches: noted.branches,
+            switches: noted.switches,
+            types: self.types(),
+            seen: noted.seen,
+            refused: Vec::new(),
+        };
+        Attempt { observed, retire: ending.retire, spoilt: ending.spoilt, fresh: Vec::new(), fresh_written: false }
+    }
+
+    fn ending(&mut self, test: &TestCase, result: Result<(), (u32, Stop)>) -> Ending {
+        let plain = |ended| Ending { ended, retire: None, spoilt: false };
+        let last = (test.len() as u32).saturating_sub(1);
+        let (at, stop) = match result {
+            Ok(()) => (last, None),
+            Err((at, Stop::Invalid(why))) => return plain(Ended::Invalid { at, why }),
+            Err((at, Stop::Thrown(thrown))) => (at, Some(thrown)),
+        };
+        // Programs may catch what stops them, so the counters decide.
+        if let Some(probes) = &self.probes {
+            let exit = stop.filter(|t| self.env.is_instance(*t, probes.exit.0));
+            if let Some(exit) = exit {
+                return plain(Ended::Exit { at, code: probes.exit_code(self.env, exit) });
+            }
+            if probes.exits(self.env) {
+                return plain(Ended::Exit { at, code: 0 });
+            }
+            if probes.steps_spent(self.env) {
+                return plain(Ended::StepLimit { at });
+            }
+        }
+        match stop {
+            None => plain(Ended::Normal),
+            Some(thrown) => self.thrown(at, thrown),
+        }
+    }
+
+    fn thrown(&mut self, at: u32, thrown: jthrowable) -> Ending {
+        if let Some(probes) = &self.probes {
+            probes.allow_steps(self.env, READING_STEPS);
+        }
+        let (chain, links) = self.stacks.chain(self.env, &mut self.statements.classes, thrown);
+        let is = |exception: &str, message: &str| {
+            links.iter().any(|l| l.exception == exception && l.message.as_deref().unwrap_or_default().starts_with(message))
+        };
+        if is(STOPPED_EXIT.0, STOPPED_EXIT.1) {
+            return Ending { ended: Ended::Exit { at, code: 0 }, retire: None, spoilt: false };
+        }
+        let poisoned = is("java.lang.NoClassDefFoundError", "Could not initialize class");
+        let retire = if poisoned || is("java.lang.ExceptionInInitializerError", "") {
+            Some("a class could not be initialised".to_owned())
+        } else if is("java.lang.OutOfMemoryError", "") && !is("java.lang.OutOfMemoryError", "Requested array size") {
+            Some("memory ran out".to_owned())
+        } else {
+            None
+        };
+        Ending { ended: Ended::Thrown { at, chain }, retire, spoilt: poisoned }
+    }
+
+    /// Run-time types of the statements' values.
+    fn types(&mut self) -> Vec<u32> {
+        let env = self.env;
+        let slots = self.statements.slots().to_vec();
+        let number = |slot: &Slot| match slot {
+            Slot::Ref(object) if !object.is_null() => {
+                let class = self.statements.classes.of(env, *object);
+                let next = self.told_types.len() as u32;
+                *self.told_types.entry(class.number).or_insert_with(|| {
+                    self.new_types.push(class.name.to_string());
+                    next
+                }) + 1
+            }
+            _ => 0,
+        };
+        slots.iter().map(number).collect()
+    }
+
+    /// Undoes what the test changed outside its own objects.
+    fn put_back(&mut self, attempt: &mut Attempt, fresh: Vec<String>) {
+        let env = self.env;
+        self.statements.restore();
+        if let Some(probes) = &mut self.probes {
+            let left = probes.restore(env, &mut self.statements.classes, &fresh);
+            attempt.fresh_written = left.fresh;
+            if left.lost || left.fresh {
+                let why = if left.fresh { "static fields of a class first used in a test" } else { "static fields" };
+                attempt.retire.get_or_insert_with(|| format!("{why} cannot be put back"));
+            }
+        }
+        attempt.fresh = fresh;
+        if !self.platform.restore(env) {
+            attempt.retire.get_or_insert_with(|| "system properties cannot be put back".to_owned());
+        }
+        if hook::live_threads() - self.threads_at_start > MAX_THREADS_LEFT {
+            attempt.retire.get_or_insert_with(|| "tests left threads behind".to_owned());
+        }
+    }
+
+    fn tell(&mut self, observed: Observed, index: u32) -> Result<(), String> {
+        let known = Known { types: std::mem::take(&mut self.new_types), ..self.stacks.take_known() };
+        let mut out = self.watch.out();
+        if !known.is_empty() {
+            encode(&Reply::Known(known), &mut out.buffer).map_err(|e| e.to_string())?;
+        }
+        encode(&Reply::Result(observed), &mut out.buffer).map_err(|e| e.to_string())?;
+        if out.buffer.len() >= FLUSH_BYTES || index % FLUSH_TESTS == FLUSH_TESTS - 1 {
+            out.flush().map_err(|e| e.to_string())?;
+        }
+        Ok(())
+    }
+}
+
+/// Ascending numbers to their differences.
+fn to_differences(hits: &mut [u32]) {
+    let mut before = 0;
+    for hit in hits {
+        (*hit, before) = (*hit - before, *hit);
+    }
+}

@@ -1,0 +1,33 @@
+//! What the parent tells a worker before its JVM exists. Opaque to the generic protocol.
+
+use serde::{Deserialize, Serialize};
+
+/// See the module documentation. Paths are bytes, because they need not be UTF-8.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Setup {
+    pub libjvm: Vec<u8>,
+    /// Complete options for `JNI_CreateJavaVM`.
+    pub options: Vec<Vec<u8>>,
+    /// The file that both sides share; see [`rethrow_worker::protocol::Progress`].
+    pub progress: Vec<u8>,
+    /// Stack of the thread that runs the tests.
+    pub stack_bytes: u32,
+    /// Without probes: no coverage, no step limit, `exit` ends the process.
+    pub instrument: bool,
+    /// The classes watched in full, with their first numbers.
+    pub watched: Vec<Watched>,
+    /// Totals of the probe plan: sizes of the tables.
+    pub probes: u32,
+    pub branches: u32,
+    pub switches: u32,
+}
+
+/// A class watched in full.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Watched {
+    /// With slashes.
+    pub class: String,
+    pub first_probe: u32,
+    pub first_branch: u32,
+    pub first_switch: u32,
+}

@@ -1,0 +1,86 @@
+//! Which names the workers have to be told before they can run a batch: each type, method and field once, and which classes of the program to
+//! initialise beforehand, because tests name their members.
+
+use rethrow_core::program::{Base, FieldId, Flags, MethodId, MethodKind, Program, Ty, TypeId};
+use rethrow_core::testcase::{Stmt, TestCase};
+use rethrow_worker::protocol::{Define, Field, Method};
+use rustc_hash::FxHashSet;
+
+/// See the module documentation.
+#[derive(Default)]
+pub struct Named {
+    types: FxHashSet<TypeId>,
+    methods: FxHashSet<MethodId>,
+    fields: FxHashSet<FieldId>,
+    prepared: FxHashSet<TypeId>,
+}
+
+impl Named {
+    /// What `tests` mention and was not named before.
+    pub fn new_names(&mut self, program: &Program, tests: &[TestCase]) -> Define {
+        let mut new = Define::default();
+        for stmt in tests.iter().flat_map(|t| &t.stmts) {
+            match stmt {
+                Stmt::Null(ty) | Stmt::Class(ty) | Stmt::NewArray { elem: ty, .. } | Stmt::Cast { ty, .. } => self.ty(program, *ty, &mut new),
+                Stmt::New { ctor: method, .. } | Stmt::Call { method, .. } => self.method(program, *method, &mut new),
+                Stmt::GetStatic(field) | Stmt::GetField { field, .. } | Stmt::SetField { field, .. } => self.field(program, *field, &mut new),
+                Stmt::Lit(_) | Stmt::Str(_) | Stmt::ArraySet { .. } | Stmt::ArrayGet { .. } => {}
+            }
+        }
+        new
+    }
+
+    fn ty(&mut self, program: &Program, ty: Ty, new: &mut Define) {
+        if let Base::Ref(id) = ty.base
+            && self.types.insert(id)
+        {
+            new.types.push((id, program.type_name(id).to_owned()));
+        }
+    }
+
+    fn prepare(&mut self, program: &Program, owner: TypeId, new: &mut Define) {
+        if !program.ty(owner).platform && self.prepared.insert(owner) {
+            new.prepare.push(program.type_name(owner).to_owned());
+        }
+    }
+
+    fn method(&mut self, program: &Program, id: MethodId, new: &mut Define) {
+        if !self.methods.insert(id) {
+            return;
+        }
+        let def = program.method(id);
+        self.prepare(program, def.owner, new);
+        let method = Method {
+            owner: program.type_name(def.owner).to_owned(),
+            name: program.method_name(id).to_owned(),
+            desc: program.method_desc(id).to_owned(),
+            is_static: def.kind == MethodKind::Static,
+        };
+        new.methods.push((id, method));
+    }
+
+    fn field(&mut self, program: &Program, id: FieldId, new: &mut Define) {
+        if !self.fields.insert(id) {
+            return;
+        }
+        let def = program.field(id);
+        self.prepare(program, def.owner, new);
+        let field = Field {
+            owner: program.type_name(def.owner).to_owned(),
+            name: program.field_name(id).to_owned(),
+            desc: descriptor(program, def.ty),
+            is_static: def.flags.has(Flags::STATIC),
+        };
+        new.fields.push((id, field));
+    }
+}
+
+/// The JVM's text for a type.
+fn descriptor(program: &Program, ty: Ty) -> String {
+    let base = match ty.base {
+        Base::Void => "V".to_owned(),
+        Base::Prim(p) => crate::embed::letter(p).to_string(),
+        Base::Ref(id) => format!("L{};", program.type_name(id).replace('.', "/")),
+    };
+    "[".repeat(usize::from(ty.dims)) + &base
+}

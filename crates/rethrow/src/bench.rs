@@ -1,0 +1,3 @@
+//! Measurements of rethrow itself, on the machine at hand.
+
+pub mod throughput;

@@ -1,0 +1,15 @@
+//! `rethrow bench`: measurements of rethrow itself. The measuring is in `bench`; here it is only called and told.
+
+use crate::bench::throughput;
+use crate::cli::{BenchCommand, Format};
+use crate::config::Host;
+use crate::error::UserError;
+
+pub fn run(command: BenchCommand, host: Host) -> (Result<u8, UserError>, Format) {
+    match command {
+        BenchCommand::Throughput(args) => {
+            let format = args.format;
+            (throughput::run(&args, &host).map(|()| 0), format)
+        }
+    }
+}

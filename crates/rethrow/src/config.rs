@@ -1,0 +1,273 @@
+//! One resolved configuration for a run: options, the environment and built-in defaults, settled once.
+//!
+//! This is the only module that reads the environment. It goes into the run record, so that a replay starts from the same
+//! settings on another day; what belongs to the machine and the moment ([`Host`]) does not.
+
+use std::ffi::{OsStr, OsString};
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use rethrow_jvm::jdk::{self, Jdk};
+use serde::{Deserialize, Serialize};
+
+use crate::cli::{Preset, ReproduceArgs, Sandbox, Style};
+use crate::error::UserError;
+
+/// More workers than this do not pay by default: each holds a whole JVM.
+const DEFAULT_WORKERS: usize = 4;
+
+/// Everything that decides a run. Paths are absolute.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Config {
+    pub log: PathBuf,
+    /// The log came from standard input; `log` is the copy that was kept.
+    pub from_stdin: bool,
+    pub classpath: Vec<PathBuf>,
+    pub target_frame: Option<usize>,
+    /// Which trace of the log, from 1.
+    pub pick: usize,
+    /// For everything: search, minimisation, confirmation.
+    pub budget_ms: u64,
+    pub max_evaluations: Option<u64>,
+    pub seed: u64,
+    pub out: PathBuf,
+    pub run_dir: PathBuf,
+    /// `None`: as found on the class path, else 4.
+    pub junit: Option<u32>,
+    pub style: Style,
+    /// `--java-home`; `None`: the best JDK found.
+    pub java_home: Option<PathBuf>,
+    pub sandbox: Sandbox,
+    pub allow_read: Vec<PathBuf>,
+    pub workers: usize,
+    pub confirm_runs: u32,
+    pub preset: Preset,
+    #[serde(skip)]
+    pub host: Host,
+}
+
+/// The machine and the moment. Not recorded: it names what is private and changes from run to run.
+#[derive(Clone, Debug)]
+pub struct Host {
+    /// When the process began: the budget counts from here.
+    pub started: Instant,
+    /// `$JAVA_HOME`.
+    pub java_home: Option<PathBuf>,
+    /// `$PATH`.
+    pub path: Vec<PathBuf>,
+    pub home: Option<PathBuf>,
+    pub cwd: PathBuf,
+    pub stderr_is_terminal: bool,
+    /// The locale can show more than ASCII.
+    pub unicode: bool,
+    pub cores: usize,
+    /// Set by the first Ctrl-C; whoever works for long polls it.
+    pub interrupted: Arc<AtomicBool>,
+}
+
+impl Default for Host {
+    fn default() -> Self {
+        Host {
+            started: Instant::now(),
+            java_home: None,
+            path: Vec::new(),
+            home: None,
+            cwd: PathBuf::from("/"),
+            stderr_is_terminal: false,
+            unicode: false,
+            cores: 1,
+            interrupted: Arc::default(),
+        }
+    }
+}
+
+impl Host {
+    /// Reads the environment of this process.
+    pub fn read(started: Instant) -> Host {
+        let var = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty());
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(var).unwrap_or_default();
+        Host {
+            started,
+            java_home: var("JAVA_HOME").map(PathBuf::from),
+            path: var("PATH").map(|p| std::env::split_paths(&p).collect()).unwrap_or_default(),
+            home: var("HOME").map(PathBuf::from),
+            cwd: std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/")),
+            stderr_is_terminal: std::io::stderr().is_terminal() && var("TERM").is_none_or(|t| t != "dumb"),
+            unicode: is_utf8(&locale),
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            interrupted: Arc::default(),
+        }
+    }
+
+    /// The JDKs of this machine, the most wanted first.
+    pub fn jdks(&self, explicit: Option<&Path>) -> Vec<Jdk> {
+        let path = self.search_path();
+        let java_home = self.java_home.as_deref().map(Path::as_os_str);
+        jdk::find(jdk::Search { explicit, java_home, path: path.as_deref(), user_home: self.home.as_deref() })
+    }
+
+    /// `$PATH` in one piece.
+    pub fn search_path(&self) -> Option<OsString> {
+        std::env::join_paths(&self.path).ok().filter(|path| !path.is_empty())
+    }
+
+    /// An executable of that name on `$PATH`.
+    pub fn which(&self, name: &str) -> Option<PathBuf> {
+        self.path.iter().map(|dir| dir.join(name)).find(|file| is_executable(file))
+    }
+
+    pub fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+}
+
+impl Config {
+    pub fn resolve(args: ReproduceArgs, host: Host) -> Result<Config, UserError> {
+        let absolute = |path: &Path| host.cwd.join(path);
+        let run_dir = absolute(&args.run_dir);
+        let from_stdin = args.log == Path::new("-");
+        Ok(Config {
+            log: if from_stdin { run_dir.join("crash.log") } else { absolute(&args.log) },
+            from_stdin,
+            classpath: expand_classpath(&args.classpath, &host.cwd)?,
+            target_frame: args.target_frame.map(|n| n as usize),
+            pick: args.pick as usize,
+            budget_ms: args.budget.as_millis() as u64,
+            max_evaluations: args.max_evaluations,
+            seed: args.seed,
+            out: args.out.as_deref().map_or_else(|| run_dir.join("tests"), absolute),
+            run_dir,
+            junit: args.junit,
+            style: args.style,
+            java_home: args.java_home.as_deref().map(absolute),
+            sandbox: args.jail.sandbox,
+            allow_read: args.jail.allow_read.iter().map(|p| absolute(p)).collect(),
+            workers: args.workers.map_or(host.cores.min(DEFAULT_WORKERS), |n| n as usize),
+            confirm_runs: args.confirm_runs,
+            preset: args.preset,
+            host,
+        })
+    }
+
+    /// What messages call the log.
+    pub fn log_name(&self) -> String {
+        if self.from_stdin { "standard input".into() } else { crate::report::short(&self.log, &self.host.cwd) }
+    }
+
+    pub fn budget(&self) -> Duration {
+        Duration::from_millis(self.budget_ms)
+    }
+}
+
+/// Colon lists to single paths, in order, each once. `dir/*` is every jar of the folder, by name, as `java -cp` has it.
+/// Whether an entry is there is checked when it is opened.
+fn expand_classpath(lists: &[OsString], cwd: &Path) -> Result<Vec<PathBuf>, UserError> {
+    let mut out: Vec<PathBuf> = Vec::new();
+    for entry in lists.iter().flat_map(std::env::split_paths).filter(|e| !e.as_os_str().is_empty()) {
+        let found = match entry.file_name() {
+            Some(name) if name == "*" => jars_in(&cwd.join(&entry).with_file_name(""))?,
+            _ => vec![cwd.join(&entry)],
+        };
+        for path in found {
+            if !out.contains(&path) {
+                out.push(path);
+            }
+        }
+    }
+    Ok(out)
+}
+
+fn jars_in(dir: &Path) -> Result<Vec<PathBuf>, UserError> {
+    let entries = std::fs::read_dir(dir).map_err(|_| UserError::ClassPathMissing { path: dir.to_path_buf() })?;
+    let is_jar = |path: &PathBuf| path.extension().is_some_and(|e| e.eq_ignore_ascii_case("jar"));
+    let mut jars: Vec<PathBuf> = entries.flatten().map(|e| e.path()).filter(is_jar).collect();
+    jars.sort();
+    Ok(jars)
+}
+
+fn is_utf8(locale: &OsStr) -> bool {
+    let locale = locale.to_string_lossy().to_ascii_lowercase();
+    locale.ends_with("utf-8") || locale.ends_with("utf8")
+}
+
+#[cfg(unix)]
+fn is_executable(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    file.metadata().is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_executable(file: &Path) -> bool {
+    file.is_file()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::{Cli, Command};
+    use clap::Parser;
+
+    fn config(options: &str) -> Config {
+        let words = ["rethrow", "reproduce"].into_iter().chain(options.split_whitespace());
+        let Command::Reproduce(args) = Cli::try_parse_from(words).unwrap().command else { panic!("another command") };
+        let host = Host { cwd: PathBuf::from("/here"), cores: 16, ..Host::default() };
+        Config::resolve(args, host).unwrap()
+    }
+
+    #[test]
+    fn paths_become_absolute_and_out_follows_the_run_dir() {
+        let c = config("crash.log --classpath a.jar:/b.jar --classpath c --run-dir r");
+        assert_eq!((c.log.clone(), c.log_name()), ("/here/crash.log".into(), "crash.log".into()));
+        assert_eq!(c.classpath, ["/here/a.jar", "/b.jar", "/here/c"].map(PathBuf::from));
+        assert_eq!((c.run_dir, c.out), ("/here/r".into(), "/here/r/tests".into()));
+        assert_eq!(config("x --run-dir r --out o").out, PathBuf::from("/here/o"));
+    }
+
+    #[test]
+    fn a_dash_is_standard_input() {
+        let c = config("- --run-dir r");
+        assert_eq!((c.log.clone(), c.log_name()), ("/here/r/crash.log".into(), "standard input".into()));
+    }
+
+    #[test]
+    fn workers_are_bounded_by_default_only() {
+        assert_eq!(config("x").workers, DEFAULT_WORKERS);
+        assert_eq!(config("x --workers 9").workers, 9);
+    }
+
+    #[test]
+    fn entries_count_once_and_empty_ones_not_at_all() {
+        assert_eq!(config("x --classpath a.jar::a.jar:").classpath, ["/here/a.jar"].map(PathBuf::from));
+    }
+
+    #[test]
+    fn a_star_is_every_jar_of_the_folder() {
+        let dir = std::env::temp_dir().join(format!("rethrow-config-{}", std::process::id()));
+        std::fs::create_dir_all(&dir).unwrap();
+        for name in ["b.jar", "a.JAR", "c.txt"] {
+            std::fs::write(dir.join(name), "").unwrap();
+        }
+        let found = expand_classpath(&[dir.join("*").into()], Path::new("/"));
+        std::fs::remove_dir_all(&dir).unwrap();
+        assert_eq!(found.unwrap(), [dir.join("a.JAR"), dir.join("b.jar")]);
+    }
+
+    #[test]
+    fn the_host_is_not_recorded() {
+        let c = config("x --classpath a.jar --target-frame 2");
+        let json = serde_json::to_value(&c).unwrap();
+        assert!(json.get("host").is_none());
+        let back: Config = serde_json::from_value(json.clone()).unwrap();
+        assert_eq!(serde_json::to_value(&back).unwrap(), json);
+    }
+
+    #[test]
+    fn locales() {
+        for (locale, utf8) in [("en_US.UTF-8", true), ("C.utf8", true), ("C", false), ("", false)] {
+            assert_eq!(is_utf8(OsStr::new(locale)), utf8, "{locale}");
+        }
+    }
+}

@@ -1,0 +1,436 @@
+//! The walk from a configuration to a run record: align, search, minimise, render, confirm, write (architecture §8).
+//!
+//! Each step is one function; none contains an algorithm. What is told to the user comes from what the steps returned, never from a guess.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use rethrow_core::goal::CrashGoal;
+use rethrow_core::minimize::{Effort, minimize};
+use rethrow_core::objective::{Kind, Objective};
+use rethrow_core::probe::ProbePlan;
+use rethrow_core::search::portfolio::{self, Schedule};
+use rethrow_core::search::targets::BuildRules;
+use rethrow_core::search::{self, Evaluator, Found, Limits, Setup, Stop};
+use rethrow_core::target::{Header, Render, RenderStyle, RenderedTest, TestStyle};
+use rethrow_core::testcase::portable::PortableTest;
+use rethrow_jvm::junit::{self, ConfirmConfig, JUnit};
+use rethrow_jvm::launch::JvmSession;
+use rethrow_jvm::rules::build_rules;
+
+use crate::align::{Aligned, align};
+use crate::cli::Style;
+use crate::commands::jail::own_executable;
+use crate::commands::sandbox_mode;
+use crate::config::Config;
+use crate::confirm::{Confirmation, RunResult, Settings, confirm};
+use crate::error::UserError;
+use crate::record::{self, Frames, Nearest, RunRecord, Verdict};
+use crate::report::{Event, Phase, Progress};
+use crate::worker;
+
+/// Of the budget, so much is kept for minimising and confirming …
+const TAIL_SHARE: f64 = 0.15;
+/// … and at least this …
+const TAIL_MIN: Duration = Duration::from_secs(4);
+/// … but never more than this share of a small budget.
+const TAIL_MAX_SHARE: f64 = 0.6;
+/// A candidate is minimised by at most so many executions (§3.7).
+const MINIMIZE_EXECUTIONS: u32 = 2000;
+/// A test that takes longer in a fresh process hangs.
+const RUN_LIMIT: Duration = Duration::from_secs(10);
+/// What the tail may overrun the budget by, so that the whole stays within two seconds.
+const GRACE: Duration = Duration::from_millis(800);
+/// Without so much time left, a further candidate is not confirmed.
+const CONFIRM_MIN: Duration = Duration::from_millis(2500);
+
+/// Reproduces the crash that the configuration names.
+pub fn run(config: &Config, emit: &mut dyn FnMut(Event)) -> Result<RunRecord, UserError> {
+    let aligned = align(config, emit)?;
+    let mut record = new_record(config, &aligned);
+    let walk = Walk::new(config, aligned)?;
+    let found = walk.search(emit, &mut record)?;
+    walk.write(found, &mut record)?;
+    record.elapsed_ms.total = millis(config.host.elapsed());
+    Ok(record)
+}
+
+/// Confirms the recorded test case once more; `record.config` is already that of the replay.
+pub fn replay(record: &RunRecord, emit: &mut dyn FnMut(Event)) -> Result<RunRecord, UserError> {
+    let config = &record.config;
+    let aligned = align(config, emit)?;
+    let mut again = new_record(config, &aligned);
+    let bad = |why: String| UserError::BadRecord { path: config.run_dir.clone(), why };
+    let recorded = record.test_case.as_ref().ok_or_else(|| bad("has no test case".into()))?;
+    let test = recorded.resolve(&aligned.program).map_err(|e| bad(e.to_string()))?;
+    let walk = Walk::new(config, aligned)?;
+    let (level, home) = (record.frames.reached, record.home.max(1));
+    let via = record.via.unwrap_or(rethrow_core::trace::Via::Direct);
+    let found = Found { level, home, test, via, refused: record.refused.clone(), evaluations: record.evaluations };
+    let written = walk.confirm(found, emit, &mut again)?;
+    walk.write(written, &mut again)?;
+    again.evaluations = record.evaluations;
+    again.elapsed_ms.total = millis(config.host.elapsed());
+    Ok(again)
+}
+
+fn new_record(config: &Config, aligned: &Aligned) -> RunRecord {
+    let goal = &aligned.goal;
+    let frames = Frames { reached: 0, target: config.target_frame.unwrap_or(goal.outermost()), total: goal.total };
+    let mut record = RunRecord::new(config, &goal.exception, frames, aligned.inputs.clone());
+    record.diagnostics = aligned.diagnostics.clone();
+    record.jdk = Some(record::Jdk { version: aligned.jdk.version.clone(), home: aligned.jdk.home.clone() });
+    record
+}
+
+fn millis(d: Duration) -> u64 {
+    d.as_millis() as u64
+}
+
+/// A test that was confirmed, or found and not to be confirmed.
+struct Written {
+    found: Found,
+    rendered: RenderedTest,
+    verdict: Verdict,
+}
+
+/// The two styles of one test.
+struct Rendered {
+    failing: RenderedTest,
+    expecting: Option<RenderedTest>,
+}
+
+impl Rendered {
+    /// The one that is written.
+    fn written(&self) -> &RenderedTest {
+        self.expecting.as_ref().unwrap_or(&self.failing)
+    }
+}
+
+/// When the search ends: its share of the budget, or the user.
+struct Deadline {
+    until: Instant,
+    interrupted: Arc<AtomicBool>,
+}
+
+impl Limits for Deadline {
+    fn time_is_up(&self) -> bool {
+        Instant::now() >= self.until
+    }
+    fn cancelled(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+}
+
+/// What the steps share.
+struct Walk<'c> {
+    config: &'c Config,
+    aligned: Aligned,
+    rules: BuildRules,
+    junit: JUnit,
+    scratch: rethrow_worker::process::Scratch,
+}
+
+impl<'c> Walk<'c> {
+    fn new(config: &'c Config, aligned: Aligned) -> Result<Walk<'c>, UserError> {
+        let rules = build_rules(&aligned.program, &aligned.goal, &aligned.classpath);
+        let junit = JUnit::new(aligned.classpath.clone());
+        let unusable = |e: String| UserError::RunDirUnusable { path: config.run_dir.clone(), why: e };
+        std::fs::create_dir_all(&config.run_dir).map_err(|e| unusable(e.to_string()))?;
+        let scratch = rethrow_worker::process::Scratch::create(&config.run_dir).map_err(|e| unusable(e.to_string()))?;
+        Ok(Walk { config, aligned, rules, junit, scratch })
+    }
+
+    fn goal(&self) -> &CrashGoal {
+        &self.aligned.goal
+    }
+
+    /// The level asked for, else the outermost.
+    fn wanted(&self) -> usize {
+        self.config.target_frame.unwrap_or(usize::MAX).min(self.goal().outermost())
+    }
+
+    fn end(&self) -> Instant {
+        self.config.host.started + self.config.budget()
+    }
+
+    /// When the search has to stop, so that the tail fits into the budget.
+    fn search_end(&self) -> Instant {
+        let budget = self.config.budget();
+        let tail = budget.mul_f64(TAIL_SHARE).max(TAIL_MIN).min(budget.mul_f64(TAIL_MAX_SHARE));
+        self.end() - tail
+    }
+
+    /// Steps 7–12: from the workers' start to the outermost test that fresh processes confirm.
+    fn search(&self, emit: &mut dyn FnMut(Event), record: &mut RunRecord) -> Result<Option<Written>, UserError> {
+        let watch = worker::watch_trace(&self.aligned);
+        record.diagnostics.extend(watch.problems.iter().cloned());
+        let mut session = worker::start(self.config, &self.aligned, &watch, self.scratch.path())?;
+        emit(Event::Phase { phase: Phase::Search });
+        let deadline = Deadline { until: self.search_end(), interrupted: self.config.host.interrupted.clone() };
+        let searched = self.with_evaluator(&mut session, &watch.plan, &deadline, emit, record);
+        worker::note(&session, self.config, record);
+        searched
+    }
+
+    fn with_evaluator(
+        &self,
+        session: &mut JvmSession<'_>,
+        plan: &ProbePlan,
+        deadline: &Deadline,
+        emit: &mut dyn FnMut(Event),
+        record: &mut RunRecord,
+    ) -> Result<Option<Written>, UserError> {
+        let started = Instant::now();
+        let objective = Objective::new(Kind::StDistance, &self.aligned.program, plan, self.goal());
+        let (wanted, goal) = (self.wanted(), self.goal());
+        let emit_cell = std::cell::RefCell::new(emit);
+        let mut events = |event: search::Event| {
+            if let Some(event) = told(goal, wanted, event) {
+                (emit_cell.borrow_mut())(event);
+            }
+        };
+        let max_evaluations = self.config.max_evaluations.unwrap_or(u64::MAX);
+        let mut evaluator = Evaluator::new(Setup { session, goal, objective, limits: deadline, max_evaluations, events: &mut events });
+        let schedule = Schedule { target: Some(wanted), ..Schedule::default() };
+        let stop = portfolio::run(&mut evaluator, &self.aligned.program, &self.rules, &schedule, self.config.seed);
+        record.evaluations = evaluator.evaluations();
+        record.elapsed_ms.search = millis(started.elapsed());
+        if let Stop::SessionLost(why) = &stop
+            && evaluator.found().is_none()
+        {
+            return Err(UserError::WorkerWillNotStart { why: why.clone() });
+        }
+        note_search(&evaluator, &self.aligned, record, started.elapsed());
+        if stop == Stop::Cancelled {
+            record.set_verdict(Verdict::Interrupted);
+            record.test_case = evaluator.found().map(|f| PortableTest::of(&self.aligned.program, &f.test));
+            return Ok(None);
+        }
+        let candidates: Vec<Found> = evaluator.all_found().iter().rev().cloned().collect();
+        for found in candidates {
+            if self.end().saturating_duration_since(Instant::now()) < CONFIRM_MIN && record.confirmed.runs > 0 {
+                break;
+            }
+            let found = self.minimized(&mut evaluator, found, record);
+            let emit = &mut **emit_cell.borrow_mut();
+            if let Some(written) = self.confirm(found, emit, record)? {
+                return Ok(Some(written));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Step 10. What cannot be made smaller in time stays as it is.
+    fn minimized(&self, evaluator: &mut Evaluator<'_>, found: Found, record: &mut RunRecord) -> Found {
+        let started = Instant::now();
+        let left = self.end().saturating_duration_since(started);
+        let until = started + left.saturating_sub(CONFIRM_MIN).mul_f64(0.6);
+        let out_of_time = || Instant::now() >= until;
+        let effort = Effort { executions: MINIMIZE_EXECUTIONS, out_of_time: &out_of_time };
+        let smaller = minimize(evaluator, &self.aligned.program, found.level, &found.test, effort);
+        record.elapsed_ms.minimize += millis(started.elapsed());
+        match smaller {
+            Ok(test) => Found { test, ..found },
+            Err(_) => found,
+        }
+    }
+
+    /// Steps 11 and 12: render, compile, run in fresh processes. `None` if none of them agrees.
+    fn confirm(&self, found: Found, emit: &mut dyn FnMut(Event), record: &mut RunRecord) -> Result<Option<Written>, UserError> {
+        let started = Instant::now();
+        let rendered = match self.rendered(&found) {
+            Ok(rendered) => rendered,
+            Err(why) => {
+                record.diagnostics.push(format!("a test for frame {} cannot be written: {why}", found.level));
+                return Ok(None);
+            }
+        };
+        if self.config.confirm_runs == 0 {
+            return Ok(Some(Written { found, rendered: rendered.written().clone(), verdict: Verdict::Unconfirmed }));
+        }
+        emit(Event::Phase { phase: Phase::Confirm });
+        let confirmation = self.run_fresh(&found, &rendered)?;
+        record.elapsed_ms.confirm += millis(started.elapsed());
+        emit(Event::Confirmed { runs: confirmation.runs.len() as u32, agreed: confirmation.confirmed as u32, of: self.config.confirm_runs });
+        Ok(self.judge(found, rendered.written().clone(), &confirmation, record))
+    }
+
+    fn judge(&self, mut found: Found, rendered: RenderedTest, confirmation: &Confirmation, record: &mut RunRecord) -> Option<Written> {
+        let (runs, agreed) = (confirmation.runs.len(), confirmation.confirmed);
+        record.confirmed = record::Confirmed { runs: runs as u32, agreed: agreed as u32 };
+        if let Err(why) = &confirmation.compiled {
+            record.diagnostics.push(format!("the test for frame {} does not compile: {why}", found.level));
+            return None;
+        }
+        if agreed == 0 {
+            record.diagnostics.push(format!("the test for frame {} does not hold in fresh processes: {}", found.level, reason(confirmation)));
+            return None;
+        }
+        found.level = confirmation.level;
+        found.via = confirmation.via.unwrap_or(found.via);
+        let verdict = match agreed == self.config.confirm_runs as usize {
+            false => Verdict::Flaky,
+            true if self.config.target_frame.is_some_and(|t| found.level < t) => Verdict::Partial,
+            true => Verdict::Reproduced,
+        };
+        Some(Written { found, rendered, verdict })
+    }
+
+    /// Compiles and runs the rendered test as often as asked, within what is left of the budget.
+    fn run_fresh(&self, found: &Found, rendered: &Rendered) -> Result<Confirmation, UserError> {
+        let failed = |why: String| UserError::WorkerWillNotStart { why };
+        let scratch = rethrow_worker::process::Scratch::create(self.scratch.path()).map_err(|e| failed(e.to_string()))?;
+        let class_path = self.aligned.classpath.launch_entries(scratch.path()).map_err(|e| failed(e.to_string()))?;
+        let (jdk, compiler, framework) = (&self.aligned.jdk, &self.aligned.compiler, self.framework());
+        let javac = compiler.javac.as_deref().expect("alignment chose a JDK with a compiler");
+        let plan = junit::plan(
+            &rendered.failing,
+            rendered.expecting.as_ref(),
+            &ConfirmConfig {
+                scratch: scratch.path(),
+                java: &jdk.java,
+                javac,
+                homes: vec![jdk.home.clone(), compiler.home.clone()],
+                class_path: &class_path,
+                framework,
+                has_framework: self.aligned.classpath.has_junit().map(u32::from) == Some(framework),
+                assertions: self.needs_assertions(),
+            },
+        );
+        let settings = Settings {
+            scratch: scratch.path(),
+            launcher: &own_executable()?,
+            sandbox: sandbox_mode(self.config.sandbox),
+            allow_read: &self.config.allow_read,
+            runs: self.config.confirm_runs as usize,
+            parallel: self.config.host.cores.clamp(1, 4),
+            run_limit: RUN_LIMIT,
+            deadline: Some(self.end() + GRACE),
+        };
+        confirm(&plan, self.goal(), found.level, &settings).map_err(|e| failed(e.to_string()))
+    }
+
+    /// The test in the failing style, which shows the trace, and in the passing one if that is what is asked for.
+    fn rendered(&self, found: &Found) -> Result<Rendered, String> {
+        let render = |style| {
+            let header = self.header(found);
+            let style = RenderStyle { style, framework: self.framework(), header };
+            self.junit.render(&self.aligned.program, self.goal(), found.home, &found.test, &style)
+        };
+        let failing = render(TestStyle::Failing)?;
+        let expecting = match self.config.style {
+            Style::Failing => None,
+            Style::Expect => Some(render(TestStyle::Expect)?),
+        };
+        Ok(Rendered { failing, expecting })
+    }
+
+    fn header(&self, found: &Found) -> Header {
+        Header {
+            tool: format!("rethrow {}", env!("CARGO_PKG_VERSION")),
+            seed: self.config.seed,
+            refused: found.refused.clone(),
+            reached: format!("frame {} of {}", found.level, self.goal().total),
+            needs_assertions: self.needs_assertions(),
+        }
+    }
+
+    fn framework(&self) -> u32 {
+        self.config.junit.or(self.aligned.classpath.has_junit().map(u32::from)).unwrap_or(4)
+    }
+
+    fn needs_assertions(&self) -> bool {
+        self.goal().exception == "java.lang.AssertionError"
+    }
+
+    /// Step 13: the test, whole or not at all; nothing without a verdict that allows it.
+    fn write(&self, written: Option<Written>, record: &mut RunRecord) -> Result<(), UserError> {
+        let Some(Written { found, rendered, verdict }) = written else { return Ok(()) };
+        let path = self.config.out.join(&rendered.path);
+        record::write_atomically(&path, rendered.text.as_bytes()).map_err(|e| UserError::RunDirUnusable { path: path.clone(), why: e.to_string() })?;
+        record.set_verdict(verdict);
+        record.frames.reached = found.level;
+        record.home = found.home;
+        record.via = Some(found.via);
+        record.refused = found.refused;
+        record.test_case = Some(PortableTest::of(&self.aligned.program, &found.test));
+        record.test_sha256 = Some(record::sha256(rendered.text.as_bytes()));
+        record.run = Some(run_command(self.config, &path, &rendered.name, self.framework()));
+        record.test = Some(path);
+        Ok(())
+    }
+}
+
+/// What the first run that did not agree did instead.
+fn reason(confirmation: &Confirmation) -> String {
+    let first = confirmation.runs.iter().find(|r| !matches!(r, RunResult::Met { .. }));
+    match first {
+        Some(RunResult::Other { thrown, .. }) => format!("it throws {thrown}"),
+        Some(RunResult::Returned) => "it passes".into(),
+        Some(RunResult::TimedOut) => "it hangs".into(),
+        Some(RunResult::NoResult { why }) => why.clone(),
+        Some(RunResult::NotRun) | Some(RunResult::Met { .. }) | None => "there was no time left".into(),
+    }
+}
+
+/// The search's events in the user's terms.
+fn told(goal: &CrashGoal, wanted: usize, event: search::Event) -> Option<Event> {
+    Some(match event {
+        search::Event::Reached { level, .. } => {
+            let frame = &goal.frame(level).frame;
+            let place = format!("{}.{}", frame.class, frame.method);
+            Event::Reached { frame: level, of: wanted, place }
+        }
+        search::Event::Progress { evaluations, reached, best } => {
+            Event::Progress(Progress { evaluations, reached, target: wanted, best: best.is_finite().then_some(best), ..Progress::default() })
+        }
+        search::Event::Minimizing { .. } => Event::Phase { phase: Phase::Minimize },
+        search::Event::Pursuing { .. } | search::Event::Improved { .. } => return None,
+    })
+}
+
+/// What the search did, and what came nearest if it found nothing.
+fn note_search(evaluator: &Evaluator<'_>, aligned: &Aligned, record: &mut RunRecord, took: Duration) {
+    let tally = &evaluator.tally;
+    record.stats.tests_per_s = evaluator.evaluations() as f64 / took.as_secs_f64().max(1e-3);
+    record.stats.timeouts = tally.time_limit;
+    record.stats.step_limits = tally.step_limit;
+    record.stats.deaths = tally.died;
+    record.stats.exits = tally.exit;
+    record.deterministic = tally.time_limit == 0 && tally.died == 0;
+    if evaluator.found().is_some() {
+        return;
+    }
+    let Some(best) = evaluator.best() else {
+        record.diagnostics.push("no test could be built that calls into the trace".into());
+        return;
+    };
+    let level = evaluator.level();
+    let missed = (0..level).rev().find(|i| tally.frames.get(*i).copied().unwrap_or(0) == 0).unwrap_or(0);
+    let frame = &aligned.goal.frame(missed + 1).frame;
+    let place = format!("{}.{}{}", frame.class, frame.method, frame.line.map(|l| format!(":{l}")).unwrap_or_default());
+    let blocked = match tally.frames.get(missed).copied().unwrap_or(0) {
+        0 => format!("no test reached the line of frame {}", missed + 1),
+        n => format!("{n} tests reached the line of frame {}, none threw {} there", missed + 1, aligned.goal.exception),
+    };
+    let test_case = PortableTest::of(&aligned.program, &best.test);
+    record.nearest = Some(Nearest { place, blocked: Some(blocked), distance: best.score.value, test_case });
+}
+
+/// How a user compiles and runs the written test.
+fn run_command(config: &Config, path: &Path, name: &str, framework: u32) -> String {
+    if path.components().any(|c| c.as_os_str() == "src") && config.host.cwd.join("pom.xml").exists() {
+        return format!("mvn -q test -Dtest={}", name.rsplit('.').next().unwrap_or(name));
+    }
+    let class_path: Vec<String> = config.classpath.iter().map(|p| crate::report::short(p, &config.host.cwd)).collect();
+    let (jars, runner) = match framework {
+        5 => ("junit-platform-console-standalone.jar", format!("org.junit.platform.console.ConsoleLauncher execute -c {name}")),
+        _ => ("junit-4.13.2.jar:hamcrest-core-1.3.jar", format!("org.junit.runner.JUnitCore {name}")),
+    };
+    let class_path = format!("{}:{jars}", class_path.join(":"));
+    let file = crate::report::short(path, &config.host.cwd);
+    format!("javac -cp {class_path} -d /tmp/crash {file} && java -cp /tmp/crash:{class_path} {runner}")
+}
