@@ -15,7 +15,7 @@ use crate::testcase::TestCase;
 pub struct Oracle<'e, 'a> {
     evaluator: &'e mut Evaluator<'a>,
     level: usize,
-    known: FxHashMap<TestCase, bool>,
+    known: FxHashMap<TestCase, Option<TestCase>>,
     left: u32,
     /// `true` when the reserved time is over: what stands is kept.
     out_of_time: &'e dyn Fn() -> bool,
@@ -25,7 +25,7 @@ impl Oracle<'_, '_> {
     /// The candidate, if it is accepted (cut behind the statement that throws).
     pub fn accept(&mut self, candidate: TestCase) -> Result<Option<TestCase>, Stop> {
         if let Some(known) = self.known.get(&candidate) {
-            return Ok(known.then_some(candidate));
+            return Ok(known.clone());
         }
         if self.left == 0 || (self.out_of_time)() {
             return Ok(None);
@@ -33,7 +33,7 @@ impl Oracle<'_, '_> {
         self.left -= 1;
         let at = self.evaluator.holds(&candidate, self.level)?;
         let cut = at.map(|at| candidate.prefix(at as usize + 1));
-        self.known.insert(candidate, cut.is_some());
+        self.known.insert(candidate, cut.clone());
         Ok(cut)
     }
 }
@@ -45,13 +45,7 @@ pub struct Effort<'e> {
 }
 
 /// The smallest test that the passes find; `test` itself if nothing smaller is accepted.
-pub fn minimize(
-    evaluator: &mut Evaluator<'_>,
-    program: &Program,
-    level: usize,
-    test: &TestCase,
-    effort: Effort<'_>,
-) -> Result<TestCase, Stop> {
+pub fn minimize(evaluator: &mut Evaluator<'_>, program: &Program, level: usize, test: &TestCase, effort: Effort<'_>) -> Result<TestCase, Stop> {
     evaluator.emit(Event::Minimizing { statements: test.len() });
     let mut oracle = Oracle { evaluator, level, known: FxHashMap::default(), left: effort.executions, out_of_time: effort.out_of_time };
     let mut best = test.clone();

@@ -148,6 +148,20 @@ pub struct Evaluator<'a> {
     found: Vec<Found>,
 }
 
+/// What became of an execution that may have met the goal.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kept {
+    Nothing,
+    /// A worker that has run nothing before shows something else.
+    Refuted,
+    /// Met, but further in than is pursued.
+    Inner,
+    Enough,
+}
+
+/// The score of a test that met the goal only in a worker with a history: as bad as one that throws nothing.
+const REFUTED: f64 = 2.0;
+
 /// Scores remembered for duplicates; beyond it the memory is emptied, which only costs repeated executions.
 const MAX_KNOWN: usize = 200_000;
 
@@ -241,7 +255,12 @@ impl<'a> Evaluator<'a> {
         self.facts.learn(test, execution);
         self.count(execution);
         self.objective.count_frames(execution, &mut self.tally.frames);
-        let score = self.objective.score(self.goal, self.level, execution);
+        let mut score = self.objective.score(self.goal, self.level, execution);
+        let kept = self.keep_if_met(test, execution)?;
+        if score.met && kept == Kept::Refuted {
+            // what only the worker's history made possible must not lead the population
+            score = Score { value: REFUTED, met: false, ..score };
+        }
         if self.best.as_ref().is_none_or(|b| score < b.score) {
             self.best = Some(Scored { test: test.clone(), score: score.clone() });
             (self.events)(Event::Improved { level: self.level, score: score.value, evaluations: self.evaluations });
@@ -250,30 +269,23 @@ impl<'a> Evaluator<'a> {
             self.known.clear();
         }
         self.known.insert(key(test), score);
-        self.keep_if_met(test, execution)
+        if kept == Kept::Enough { Err(Stop::Reproduced) } else { Ok(()) }
     }
 
     /// A hit counts only if a worker that has run nothing before shows it too.
-    fn keep_if_met(&mut self, test: &TestCase, execution: &Execution) -> Result<(), Stop> {
+    fn keep_if_met(&mut self, test: &TestCase, execution: &Execution) -> Result<Kept, Stop> {
         let level = execution.thrown().map_or(0, |(_, chain)| self.goal.level_of(chain));
         if level <= self.reached() {
-            return Ok(());
+            return Ok(Kept::Nothing);
         }
         let again = self.session.execute_pristine(test)?;
-        let Some((at, chain)) = again.thrown() else {
-            return Ok(());
-        };
+        let Some((at, chain)) = again.thrown() else { return Ok(Kept::Refuted) };
         let level = self.goal.level_of(chain);
-        if level <= self.reached() {
-            return Ok(());
-        }
-        let Some(via) = self.goal.met_by(level, &again) else {
-            return Ok(());
-        };
+        let Some(via) = self.goal.met_by(level, &again).filter(|_| level > self.reached()) else { return Ok(Kept::Refuted) };
         let test = test.prefix(at as usize + 1);
         self.found.push(Found { level, home: self.level, test, via, refused: again.refused.clone(), evaluations: self.evaluations });
         (self.events)(Event::Reached { level, evaluations: self.evaluations });
-        if level >= self.level { Err(Stop::Reproduced) } else { Ok(()) }
+        Ok(if level >= self.level { Kept::Enough } else { Kept::Inner })
     }
 
     fn count(&mut self, execution: &Execution) {
@@ -299,9 +311,12 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Whether the test meets the goal at `level`, in a worker that has run nothing before. Counted like any execution; for the minimiser, whose
-    /// time is reserved, so only the user's cancellation and the evaluation budget of the minimiser itself stop it.
+    /// Whether the test meets the goal at `level`, and at which statement. Counted like any execution; for the minimiser, whose time is reserved, so
+    /// only the user's cancellation stops it.
     pub fn holds(&mut self, test: &TestCase, level: usize) -> Result<Option<u32>, Stop> {
+        if self.limits.cancelled() {
+            return Err(Stop::Cancelled);
+        }
         let execution = self.session.execute(std::slice::from_ref(test))?.pop();
         self.evaluations += 1;
         let Some(execution) = execution else {

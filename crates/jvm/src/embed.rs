@@ -108,7 +108,7 @@ fn finish(result: Result<(), String>) -> ! {
 }
 
 fn hello(reader: &mut FrameReader<UnixStream>) -> Result<Setup, String> {
-    match reader.next::<Request>().map_err(|e| e.to_string())? {
+    match reader.receive::<Request>().map_err(|e| e.to_string())? {
         Request::Hello { version: VERSION, setup } => postcard::from_bytes(&setup).map_err(|e| e.to_string()),
         Request::Hello { version, .. } => Err(format!("the worker speaks version {VERSION} of the protocol, not {version}")),
         _ => Err("the first message was not a greeting".to_owned()),
@@ -142,8 +142,7 @@ fn start(setup: &Setup, watch: Arc<Watch>) -> Result<(Executor, vm::Machine, Wat
     let error = env.class("java/lang/Error")?;
     let make = env.method(error, "<init>", "()V")?;
     let throwable = jni!(env, NewObjectA, error.0, make, std::ptr::null());
-    let watched =
-        Watched { tools, thread: env.global(thread), throwable: env.global(throwable), cpu_clock: watch::cpu_clock_of_this_thread() };
+    let watched = Watched { tools, thread: env.global(thread), throwable: env.global(throwable), cpu_clock: watch::cpu_clock_of_this_thread() };
     let executor = Executor::new(env, classes, probes, watch.clone())?;
     let ready = Reply::Ready { version: VERSION, runtime: runtime_name(env).unwrap_or_default() };
     let mut out = watch.out();
@@ -169,7 +168,7 @@ fn runtime_name(env: Env) -> Result<String, String> {
 
 fn work(mut executor: Executor, reader: &mut FrameReader<UnixStream>, watch: &Watch) -> Result<(), String> {
     loop {
-        match reader.next::<Request>().map_err(|e| e.to_string())? {
+        match reader.receive::<Request>().map_err(|e| e.to_string())? {
             Request::Define(define) => executor.define(define),
             Request::Run(run) => {
                 let done = protocol::Done { cpu_us: watch::process_cpu_us(), ..executor.run(&run)? };

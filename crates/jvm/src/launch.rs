@@ -75,7 +75,7 @@ impl SessionConfig {
             scratch_parent,
             step_limit: 100_000,
             time_limit_ms: 1000,
-            heap_mb: 256,
+            heap_mb: 128,
             assertions: false,
             recycle_every: 20_000,
             instrument: true,
@@ -94,11 +94,7 @@ pub struct JvmSession<'p> {
 impl<'p> JvmSession<'p> {
     /// Starts the first worker; the others follow when there is work for them.
     pub fn start(program: &'p Program, watch: &Watch, config: &SessionConfig) -> Result<JvmSession<'p>, StartError> {
-        let limits = Limits {
-            steps: config.step_limit,
-            time_ms: config.time_limit_ms,
-            rss_bytes: (u64::from(config.heap_mb) + BESIDE_HEAP_MB) << 20,
-        };
+        let limits = Limits { steps: config.step_limit, time_ms: config.time_limit_ms, rss_bytes: (u64::from(config.heap_mb) + BESIDE_HEAP_MB) << 20 };
         let pool = PoolConfig { workers: config.workers, limits, recycle_every: config.recycle_every };
         let mut pool = Pool::start(Arc::new(JvmLaunch::new(watch, config)), pool)?;
         pool.never_prepare(config.lazy.iter().cloned());

@@ -225,7 +225,9 @@ fn distances_and_compared_values_are_recorded() {
         assert!(got[1].seen.contains(&Seen::Str("magic".into())) && got[1].seen.contains(&Seen::Str("mugic".into())));
         assert!(got[2].seen.contains(&Seen::Str("alpha".into())), "{:?}", got[2].seen);
         assert_eq!(got[3].switches, [(probes("choose").first_switch, 4000)]);
-        let hit_line = |e: &Execution, line| probes("checked").points.iter().enumerate().any(|(i, p)| p.line == Some(line) && e.hit(probes("checked").first_point + i as u32));
+        let hit_line = |e: &Execution, line| {
+            probes("checked").points.iter().enumerate().any(|(i, p)| p.line == Some(line) && e.hit(probes("checked").first_point + i as u32))
+        };
         assert!(hit_line(&got[0], line("return n;")) && !hit_line(&got[0], line("too large")));
     }
 }
@@ -527,27 +529,4 @@ fn a_worker_that_cannot_start_says_why() {
     config = f.config();
     config.launcher = "/does/not/exist/rethrow".into();
     assert!(matches!(JvmSession::start(&f.program, &f.watch(), &config), Err(StartError::Spawn(_))));
-}
-
-#[test]
-fn zz_throughput() {
-    for f in fixtures() {
-        for instrument in [true, false] {
-            let config = SessionConfig { instrument, recycle_every: 10_000_000, ..f.config() };
-            let t = std::time::Instant::now();
-            let watch = if instrument { f.watch() } else { Watch::default() };
-            let mut session = JvmSession::start(&f.program, &watch, &config).unwrap();
-            let up = t.elapsed();
-            session.execute(&[plain(f, "count")]).unwrap();
-            eprintln!("JDK {} instrument {instrument}: start {:?}, first test {:?}", f.jdk.feature, up, t.elapsed());
-            let kinds = [("add", vec![on_subject(f, "add", 1); 500]), ("throws", vec![on_subject(f, "wraps", 50); 500]), ("count", vec![plain(f, "count"); 500]), ("magic", vec![with_text(f, "isMagic", "mugic"); 500])];
-            for (name, batch) in kinds {
-                for _ in 0..20 { session.execute(&batch).unwrap(); }
-                let (c0, t0) = (session.stats().cpu_us, std::time::Instant::now());
-                for _ in 0..40 { session.execute(&batch).unwrap(); }
-                let (cpu, wall) = (session.stats().cpu_us - c0, t0.elapsed());
-                eprintln!("  {name}: {:.0} per worker cpu s, {:.0}/s wall", 20_000e6 / cpu as f64, 20_000.0 / wall.as_secs_f64());
-            }
-        }
-    }
 }

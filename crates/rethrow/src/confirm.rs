@@ -72,8 +72,6 @@ pub struct Confirmation {
     pub level: usize,
     /// Wrapped in at least one run: `Cause`.
     pub via: Option<Via>,
-    /// Whether the expecting test passed; `None` if there is none, or it did not come to that.
-    pub passes: Option<bool>,
 }
 
 /// Why nothing could be confirmed or refuted.
@@ -85,29 +83,30 @@ pub enum ConfirmError {
     Spawn(#[from] SpawnError),
 }
 
-impl Confirmation {
-    /// Every run met the goal, and the test that has to pass does.
-    pub fn holds(&self) -> bool {
-        self.compiled.is_ok() && !self.runs.is_empty() && self.confirmed == self.runs.len() && self.passes != Some(false)
-    }
-}
-
 /// Compiles once, then runs; a test that does not compile is a result, not an error.
 pub fn confirm(plan: &ConfirmPlan, goal: &CrashGoal, level: usize, settings: &Settings<'_>) -> Result<Confirmation, ConfirmError> {
     write_files(plan, settings.scratch)?;
     let compiled = compile(plan, settings)?;
     if compiled.is_err() {
-        return Ok(Confirmation { compiled, runs: Vec::new(), confirmed: 0, level: 0, via: None, passes: None });
+        return Ok(Confirmation { compiled, runs: Vec::new(), confirmed: 0, level: 0, via: None });
     }
-    let runs = run_all(plan, goal, level, settings)?;
-    let passes = match &plan.passes {
-        Some(command) => passes(plan, command, settings)?,
-        None => None,
-    };
-    Ok(summary(runs, passes))
+    let mut runs = run_all(plan, goal, level, settings)?;
+    if let Some(command) = &plan.passes
+        && !passes(plan, command, settings)?
+    {
+        refute(&mut runs);
+    }
+    Ok(summary(runs))
 }
 
-fn summary(runs: Vec<RunResult>, passes: Option<bool>) -> Confirmation {
+/// A test that expects the crash and was not seen to pass confirms nothing, whatever its body throws.
+fn refute(runs: &mut [RunResult]) {
+    for run in runs.iter_mut().filter(|run| matches!(run, RunResult::Met { .. })) {
+        *run = RunResult::NoResult { why: "the test that expects the crash does not pass".into() };
+    }
+}
+
+fn summary(runs: Vec<RunResult>) -> Confirmation {
     let met: Vec<(usize, Via)> = runs
         .iter()
         .filter_map(|run| match run {
@@ -121,7 +120,6 @@ fn summary(runs: Vec<RunResult>, passes: Option<bool>) -> Confirmation {
         level: met.iter().map(|(level, _)| *level).min().unwrap_or(0),
         via: met.iter().map(|(_, via)| *via).max(),
         runs,
-        passes,
     }
 }
 
@@ -191,12 +189,8 @@ fn compared(goal: &CrashGoal, level: usize, chain: Vec<Throwable>) -> RunResult 
     }
 }
 
-fn passes(plan: &ConfirmPlan, command: &Command, settings: &Settings<'_>) -> Result<Option<bool>, ConfirmError> {
-    Ok(match start(plan, command, "run-expecting", settings)? {
-        Start::Ended(ended) => Some(ended == Ended::Returned),
-        Start::Not(RunResult::NotRun) => None,
-        Start::Not(_) => Some(false),
-    })
+fn passes(plan: &ConfirmPlan, command: &Command, settings: &Settings<'_>) -> Result<bool, ConfirmError> {
+    Ok(matches!(start(plan, command, "run-expecting", settings)?, Start::Ended(Ended::Returned)))
 }
 
 /// A process that gave a result, or what came instead.
@@ -251,12 +245,13 @@ mod tests {
     #[test]
     fn the_weakest_run_counts() {
         let met = |level, via| RunResult::Met { level, via };
-        let all = summary(vec![met(3, Via::Direct), met(2, Via::Cause)], None);
-        assert_eq!((all.confirmed, all.level, all.via, all.holds()), (2, 2, Some(Via::Cause), true));
-        let one = summary(vec![met(3, Via::Direct), RunResult::Returned], None);
-        assert_eq!((one.confirmed, one.level, one.holds()), (1, 3, false));
-        let red = summary(vec![met(1, Via::Direct)], Some(false));
-        assert!(!red.holds());
-        assert!(!summary(Vec::new(), None).holds());
+        let all = summary(vec![met(3, Via::Direct), met(2, Via::Cause)]);
+        assert_eq!((all.confirmed, all.level, all.via), (2, 2, Some(Via::Cause)));
+        let one = summary(vec![met(3, Via::Direct), RunResult::Returned]);
+        assert_eq!((one.confirmed, one.level), (1, 3));
+        let mut runs = vec![met(1, Via::Direct), RunResult::TimedOut];
+        refute(&mut runs);
+        assert_eq!((summary(runs.clone()).confirmed, &runs[1]), (0, &RunResult::TimedOut));
+        assert_eq!(summary(Vec::new()).level, 0);
     }
 }

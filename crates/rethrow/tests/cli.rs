@@ -1,5 +1,8 @@
 //! The binary as a user meets it: flags, unusable inputs, the environment, the jail. What a search finds is tested elsewhere.
 
+// The whole file is a test, also the functions that are none.
+#![allow(clippy::unwrap_used)]
+
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

@@ -12,11 +12,11 @@ use rethrow_core::program::Program;
 use rethrow_core::target::SessionLost;
 use rethrow_core::testcase::TestCase;
 
-use crate::protocol::Define;
-use crate::session::{Fate, Launch, Limits, Names, StartError, Worker};
+use crate::protocol::{Define, Done};
+use crate::session::{Fate, Job, Launch, Limits, Names, StartError, Worker};
 
 /// Tests given to a worker at once.
-const CHUNK: usize = 64;
+const CHUNK: usize = 256;
 /// Starts that may fail, and deaths without a culprit, in a row.
 const MAX_FAILURES: u32 = 3;
 
@@ -61,6 +61,16 @@ struct Shared {
     second_hand: Mutex<Option<Worker>>,
     stats: Mutex<PoolStats>,
     last_failure: Mutex<String>,
+    preparation: Mutex<Preparation>,
+}
+
+/// Types that workers make ready outside any test.
+#[derive(Clone, Default)]
+struct Preparation {
+    /// Only ever grows.
+    list: Vec<String>,
+    /// Those that cannot, or must not, be made ready.
+    banned: Vec<String>,
 }
 
 /// The state of one batch.
@@ -70,8 +80,6 @@ struct Batch<'a> {
     tests: &'a [TestCase],
     queue: Mutex<VecDeque<usize>>,
     results: Mutex<Vec<Option<Execution>>>,
-    /// Types to prepare in later workers, and types not to.
-    prepare: Mutex<(Vec<String>, Vec<String>)>,
     lost: Mutex<Option<SessionLost>>,
     chunk: usize,
 }
@@ -86,7 +94,13 @@ impl Pool {
         let first = Worker::start(&*launch)?;
         let mut lanes: Vec<Option<Worker>> = (0..config.workers.max(1)).map(|_| None).collect();
         lanes[0] = Some(first);
-        let shared = Shared { spare: Mutex::default(), second_hand: Mutex::default(), stats: Mutex::default(), last_failure: Mutex::default() };
+        let shared = Shared {
+            spare: Mutex::default(),
+            second_hand: Mutex::default(),
+            stats: Mutex::default(),
+            last_failure: Mutex::default(),
+            preparation: Mutex::default(),
+        };
         lock(&shared.stats).starts = 1;
         Ok(Pool { launch, config, lanes, shared, names: Names::default() })
     }
@@ -108,7 +122,12 @@ impl Pool {
         all.types.extend(new.types);
         all.methods.extend(new.methods);
         all.fields.extend(new.fields);
-        all.prepare.extend(new.prepare);
+        lock(&self.shared.preparation).list.extend(new.prepare);
+    }
+
+    /// Types whose first use always belongs to the test.
+    pub fn never_prepare(&mut self, types: impl IntoIterator<Item = String>) {
+        lock(&self.shared.preparation).banned.extend(types);
     }
 
     /// Results in the order of `tests`.
@@ -120,7 +139,6 @@ impl Pool {
             tests,
             queue: Mutex::new((0..tests.len()).collect()),
             results: Mutex::new(tests.iter().map(|_| None).collect()),
-            prepare: Mutex::default(),
             lost: Mutex::default(),
             chunk: tests.len().div_ceil(lanes * 2).clamp(1, CHUNK),
         };
@@ -137,8 +155,6 @@ impl Pool {
         }
         let lost = lock(&batch.lost).take();
         let results = std::mem::take(&mut *lock(&batch.results));
-        let (prepare, unprepared) = std::mem::take(&mut *lock(&batch.prepare));
-        self.note_preparation(prepare, &unprepared);
         self.warm_up();
         if let Some(lost) = lost {
             return Err(lost);
@@ -151,13 +167,13 @@ impl Pool {
     pub fn execute_pristine(&mut self, program: &Program, test: &TestCase) -> Result<Execution, SessionLost> {
         for _ in 0..MAX_FAILURES {
             let Some(mut worker) = self.shared.fresh(&self.launch) else { continue };
-            let mut ran = worker.run(program, &self.names, vec![test.clone()], self.config.limits, true);
+            let job = Job { program, names: &self.names, prepare: &[], banned: &[], limits: self.config.limits, pristine: true };
+            let mut ran = worker.run(&job, vec![test.clone()]);
             self.shared.count(&ran.results, matches!(ran.fate, Fate::Dead));
             match ran.fate {
                 Fate::Healthy => *lock(&self.shared.second_hand) = Some(worker),
                 _ => self.shared.retire(worker),
             }
-            self.note_preparation(Vec::new(), &ran.done.unprepared);
             self.warm_up();
             if let Some((_, execution)) = ran.results.pop() {
                 return Ok(execution);
@@ -165,18 +181,6 @@ impl Pool {
             *lock(&self.shared.last_failure) = ran.why;
         }
         Err(SessionLost(lock(&self.shared.last_failure).clone()))
-    }
-
-    fn note_preparation(&mut self, prepare: Vec<String>, unprepared: &[String]) {
-        let known = &mut self.names.all.prepare;
-        for name in prepare {
-            if !known.contains(&name) {
-                known.push(name);
-            }
-        }
-        if !unprepared.is_empty() {
-            known.retain(|name| !unprepared.contains(name));
-        }
     }
 
     /// Sees to it that a spare is on its way.
@@ -227,6 +231,23 @@ impl Shared {
         worker
     }
 
+    /// True if something new was learned.
+    fn note_preparation(&self, done: &Done) -> bool {
+        let mut known = lock(&self.preparation);
+        let before = (known.list.len(), known.banned.len());
+        for name in &done.prepare {
+            if !known.list.contains(name) {
+                known.list.push(name.clone());
+            }
+        }
+        for name in &done.unprepared {
+            if !known.banned.contains(name) {
+                known.banned.push(name.clone());
+            }
+        }
+        before != (known.list.len(), known.banned.len())
+    }
+
     fn retire(&self, worker: Worker) {
         lock(&self.stats).cpu_us += worker.cpu_us();
         // Ending a process takes a while, and nobody waits for it.
@@ -249,50 +270,59 @@ struct Lane<'a> {
     shared: &'a Shared,
 }
 
+/// What a lane's run was good for.
+#[derive(PartialEq, Eq)]
+enum Yield {
+    Useful,
+    /// Its first test cannot be told from the first use of a type that cannot be made ready before.
+    Stubborn,
+    Nothing,
+}
+
 impl Lane<'_> {
     fn work(&mut self, batch: &Batch<'_>) {
-        let mut failures = 0;
-        loop {
+        let (mut failures, mut stubborn) = (0, false);
+        while failures < MAX_FAILURES {
             let Some(worker) = self.worker.take().or_else(|| self.shared.next(self.launch)) else {
                 failures += 1;
-                if failures >= MAX_FAILURES {
-                    return self.give_up(batch);
-                }
                 continue;
             };
             let room = self.config.recycle_every.max(1).saturating_sub(worker.ran()).max(1);
-            let taken = batch.take(usize::try_from(room).unwrap_or(usize::MAX));
+            let room = if stubborn { 1 } else { usize::try_from(room).unwrap_or(usize::MAX) };
+            let taken = batch.take(room);
             if taken.is_empty() {
                 *self.worker = Some(worker);
                 return;
             }
-            if self.run(batch, worker, &taken) {
-                failures = 0;
-            } else {
-                failures += 1;
-            }
-            if failures >= MAX_FAILURES {
-                return self.give_up(batch);
-            }
+            let got = self.run(batch, worker, &taken, stubborn);
+            stubborn = got == Yield::Stubborn;
+            failures = if got == Yield::Nothing { failures + 1 } else { 0 };
         }
+        self.give_up(batch);
     }
 
-    /// True if it got anywhere.
-    fn run(&mut self, batch: &Batch<'_>, mut worker: Worker, taken: &[usize]) -> bool {
+    fn run(&mut self, batch: &Batch<'_>, mut worker: Worker, taken: &[usize], pristine: bool) -> Yield {
         let tests = taken.iter().map(|i| batch.tests[*i].clone()).collect();
-        let ran = worker.run(batch.program, batch.names, tests, self.config.limits, false);
+        let Preparation { list, banned } = lock(&self.shared.preparation).clone();
+        let job = Job { program: batch.program, names: batch.names, prepare: &list, banned: &banned, limits: self.config.limits, pristine };
+        let ran = worker.run(&job, tests);
         self.shared.count(&ran.results, matches!(ran.fate, Fate::Dead));
-        let useful = !ran.results.is_empty() || !ran.done.unprepared.is_empty();
-        if !useful {
+        let learned = self.shared.note_preparation(&ran.done);
+        let got = match ran.fate {
+            _ if learned || !ran.results.is_empty() => Yield::Useful,
+            Fate::Retired if !ran.done.prepare.is_empty() => Yield::Stubborn,
+            _ => Yield::Nothing,
+        };
+        if got == Yield::Nothing {
             *lock(&self.shared.last_failure) = ran.why;
         }
-        batch.note(taken, ran.results, ran.done.prepare, ran.done.unprepared);
+        batch.note(taken, ran.results);
         if matches!(ran.fate, Fate::Healthy) && worker.ran() < self.config.recycle_every {
             *self.worker = Some(worker);
         } else {
             self.shared.retire(worker);
         }
-        useful
+        got
     }
 
     fn give_up(&self, batch: &Batch<'_>) {
@@ -310,7 +340,7 @@ impl Batch<'_> {
     }
 
     /// Keeps results; what has none goes back to the front of the queue.
-    fn note(&self, taken: &[usize], results: Vec<(usize, Execution)>, prepare: Vec<String>, unprepared: Vec<String>) {
+    fn note(&self, taken: &[usize], results: Vec<(usize, Execution)>) {
         let mut all = lock(&self.results);
         for (place, execution) in results {
             all[taken[place]] = Some(execution);
@@ -319,8 +349,5 @@ impl Batch<'_> {
         for index in taken.iter().rev().filter(|i| all[**i].is_none()) {
             queue.push_front(*index);
         }
-        let mut preparation = lock(&self.prepare);
-        preparation.0.extend(prepare);
-        preparation.1.extend(unprepared);
     }
 }

@@ -33,8 +33,9 @@ pub struct Define {
     pub types: Vec<(TypeId, String)>,
     pub methods: Vec<(MethodId, Method)>,
     pub fields: Vec<(FieldId, Field)>,
-    /// Types to make ready (load, initialise) outside any test, in this order.
+    /// Types to make ready (load, initialise) outside any test, in this order, within the time limit that a test has.
     pub prepare: Vec<String>,
+    pub time_limit_ms: u32,
 }
 
 impl Define {
@@ -74,7 +75,10 @@ pub struct Run {
 /// Worker to parent.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub enum Reply {
-    Ready { version: u16, runtime: String },
+    Ready {
+        version: u16,
+        runtime: String,
+    },
     /// It cannot start; the text is for the user.
     Failed(String),
     Known(Known),
@@ -89,7 +93,8 @@ pub struct Done {
     pub ran: u32,
     /// The process must not be used again, and why.
     pub retire: Option<String>,
-    /// Types that other workers should make ready before any test, since what a test does to them cannot be told from their first use.
+    /// Types first used in the test after the last that ran, which wrote to them. It has no result: what it does cannot be told from what their first
+    /// use does, so it should run in a worker that has made them ready.
     pub prepare: Vec<String>,
     /// Types that cannot be made ready.
     pub unprepared: Vec<String>,
@@ -264,7 +269,7 @@ impl<R: Read> FrameReader<R> {
         &self.from
     }
     /// The next message.
-    pub fn next<T: DeserializeOwned>(&mut self) -> Result<T, FrameError> {
+    pub fn receive<T: DeserializeOwned>(&mut self) -> Result<T, FrameError> {
         let len = self.wait_for_frame()?;
         let frame = &self.buffer[self.start + 4..self.start + 4 + len];
         let message = postcard::from_bytes(frame);
@@ -313,13 +318,16 @@ impl<R: Read> FrameReader<R> {
 pub struct Progress {
     /// Counts tests over the worker's life; 0 before the first.
     pub sequence: u32,
-    /// The test's place in the [`Run`], plus 1; 0 when none is running.
+    /// The test's place in the [`Run`], plus 1; 0 when none is running, [`PREPARING`] while types are made ready.
     pub test: u32,
-    /// The statement being executed.
+    /// The statement being executed, or the place of the type being made ready.
     pub at: u32,
     /// The worker ended itself because the test did not react to its time limit.
     pub timed_out: u32,
 }
+
+/// In place of a test's number while the types of [`Define::prepare`] are made ready.
+pub const PREPARING: u32 = u32::MAX;
 
 /// Size of [`Progress`] in the file.
 pub const PROGRESS_BYTES: usize = 16;
@@ -359,9 +367,9 @@ mod tests {
         encode(&run(), &mut bytes).unwrap();
         encode(&Request::Bye, &mut bytes).unwrap();
         let mut reader = FrameReader::new(Drip(bytes, 0));
-        assert_eq!(reader.next::<Request>().unwrap(), run());
-        assert_eq!(reader.next::<Request>().unwrap(), Request::Bye);
-        assert!(matches!(reader.next::<Request>(), Err(FrameError::Io(e)) if e.kind() == io::ErrorKind::UnexpectedEof));
+        assert_eq!(reader.receive::<Request>().unwrap(), run());
+        assert_eq!(reader.receive::<Request>().unwrap(), Request::Bye);
+        assert!(matches!(reader.receive::<Request>(), Err(FrameError::Io(e)) if e.kind() == io::ErrorKind::UnexpectedEof));
     }
 
     #[test]
@@ -372,15 +380,15 @@ mod tests {
             for v in [0u8, 1, 0x7f, 0x80, 0xff] {
                 let mut bad = bytes.clone();
                 bad[i] = v;
-                let _ = FrameReader::new(&bad[..]).next::<Request>();
-                let _ = FrameReader::new(&bad[..]).next::<Reply>();
+                let _ = FrameReader::new(&bad[..]).receive::<Request>();
+                let _ = FrameReader::new(&bad[..]).receive::<Reply>();
             }
         }
         let huge = (MAX_FRAME as u32 + 1).to_le_bytes();
-        assert!(matches!(FrameReader::new(&huge[..]).next::<Reply>(), Err(FrameError::TooLarge(_))));
+        assert!(matches!(FrameReader::new(&huge[..]).receive::<Reply>(), Err(FrameError::TooLarge(_))));
         // A vector that claims 2^32 elements in a frame of six bytes.
         let claim = [6, 0, 0, 0, 1, 0xff, 0xff, 0xff, 0xff, 0x0f];
-        assert!(FrameReader::new(&claim[..]).next::<Request>().is_err());
+        assert!(FrameReader::new(&claim[..]).receive::<Request>().is_err());
     }
 
     #[test]
@@ -388,8 +396,8 @@ mod tests {
         let mut bytes = vec![1, 0, 0, 0, 99];
         encode(&Request::Bye, &mut bytes).unwrap();
         let mut reader = FrameReader::new(&bytes[..]);
-        assert!(matches!(reader.next::<Request>(), Err(FrameError::Malformed(_))));
-        assert_eq!(reader.next::<Request>().unwrap(), Request::Bye);
+        assert!(matches!(reader.receive::<Request>(), Err(FrameError::Malformed(_))));
+        assert_eq!(reader.receive::<Request>().unwrap(), Request::Bye);
     }
 
     #[test]

@@ -17,7 +17,7 @@ use rethrow_core::trace::{Frame, Throwable};
 
 use crate::process::{self, Jailed, JailedCommand, Scratch, SpawnError};
 use crate::protocol::{
-    self, Define, Done, Ended, FrameError, FrameReader, Known, Observed, PROGRESS_BYTES, Progress, Reply, Request, Run, SeenValue, Thrown, VERSION,
+    self, Define, Done, Ended, FrameError, FrameReader, Known, Observed, PREPARING, PROGRESS_BYTES, Progress, Reply, Request, Run, SeenValue, Thrown, VERSION,
 };
 
 /// How often the parent looks at a worker that says nothing.
@@ -72,6 +72,20 @@ pub struct Names {
     pub all: Define,
 }
 
+/// Everything about a run but its tests.
+#[derive(Clone, Copy)]
+pub struct Job<'a> {
+    pub program: &'a Program,
+    pub names: &'a Names,
+    /// Types to make ready first; unless the run is pristine. The list only ever grows.
+    pub prepare: &'a [String],
+    /// Those of them that cannot be made ready.
+    pub banned: &'a [String],
+    pub limits: Limits,
+    /// See [`Run::pristine`].
+    pub pristine: bool,
+}
+
 /// What becomes of a worker after a run.
 #[derive(Debug)]
 pub enum Fate {
@@ -96,8 +110,10 @@ pub struct Worker {
     reader: FrameReader<UnixStream>,
     writer: UnixStream,
     progress: File,
-    /// How much of [`Names`] it knows: types, methods, fields, preparations.
+    /// How much of [`Names`] it knows: types, methods, fields; and of the list of types to make ready.
     knows: [usize; 4],
+    /// The types it was last told to make ready.
+    preparing: Vec<String>,
     types: Vec<Option<TypeId>>,
     stacks: Vec<Vec<Frame>>,
     chains: Vec<Arc<[Throwable]>>,
@@ -132,6 +148,7 @@ impl Worker {
             writer: stream,
             progress,
             knows: [0; 4],
+            preparing: Vec::new(),
             types: Vec::new(),
             stacks: Vec::new(),
             chains: Vec::new(),
@@ -150,7 +167,7 @@ impl Worker {
         protocol::send(&mut self.writer, &hello).map_err(|e| self.silent(&e.to_string()))?;
         let deadline = Instant::now() + START_LIMIT;
         loop {
-            match self.reader.next::<Reply>() {
+            match self.reader.receive::<Reply>() {
                 Ok(Reply::Ready { version: VERSION, runtime }) => {
                     self.runtime = runtime;
                     return Ok(());
@@ -195,13 +212,13 @@ impl Worker {
     }
 
     /// Runs tests in order. Indices in the result are those in `tests`.
-    pub fn run(&mut self, program: &Program, names: &Names, tests: Vec<TestCase>, limits: Limits, pristine: bool) -> Ran {
-        let count = tests.len();
+    pub fn run(&mut self, job: &Job<'_>, tests: Vec<TestCase>) -> Ran {
+        let (count, limits) = (tests.len(), job.limits);
         let mut ran = Ran { results: Vec::with_capacity(count), fate: Fate::Healthy, done: Done::default(), why: String::new() };
-        let run = Run { step_limit: limits.steps, time_limit_ms: limits.time_ms, pristine, tests };
-        let sent = self.send_names(names).and_then(|()| protocol::send(&mut self.writer, &Request::Run(run)));
+        let run = Run { step_limit: limits.steps, time_limit_ms: limits.time_ms, pristine: job.pristine, tests };
+        let sent = self.send_names(job).and_then(|()| protocol::send(&mut self.writer, &Request::Run(run)));
         let end = match sent {
-            Ok(()) => self.listen(program, count, limits, &mut ran),
+            Ok(()) => self.listen(job.program, count, limits, &mut ran),
             Err(e) => Err(Ending::Lost(e)),
         };
         self.ran += ran.results.len() as u64;
@@ -219,29 +236,26 @@ impl Worker {
         ran
     }
 
-    fn send_names(&mut self, names: &Names) -> Result<(), FrameError> {
-        let all = &names.all;
-        let [types, methods, fields, prepare] = self.knows;
-        let now = [all.types.len(), all.methods.len(), all.fields.len(), all.prepare.len()];
-        if now == self.knows {
-            return Ok(());
-        }
-        // Preparing is for workers that have run nothing yet.
-        let prepare = if self.ran == 0 { all.prepare.get(prepare..).unwrap_or_default().to_vec() } else { Vec::new() };
+    fn send_names(&mut self, job: &Job<'_>) -> Result<(), FrameError> {
+        let all = &job.names.all;
+        let [types, methods, fields, prepared] = self.knows;
+        let prepare = if job.pristine { &[] } else { &job.prepare[prepared..] };
+        self.knows = [all.types.len(), all.methods.len(), all.fields.len(), prepared + prepare.len()];
+        self.preparing = prepare.iter().filter(|name| !job.banned.contains(name)).cloned().collect();
         let define = Define {
             types: all.types[types..].to_vec(),
             methods: all.methods[methods..].to_vec(),
             fields: all.fields[fields..].to_vec(),
-            prepare,
+            prepare: self.preparing.clone(),
+            time_limit_ms: job.limits.time_ms,
         };
-        self.knows = now;
-        protocol::send(&mut self.writer, &Request::Define(define))
+        if define.is_empty() { Ok(()) } else { protocol::send(&mut self.writer, &Request::Define(define)) }
     }
 
     fn listen(&mut self, program: &Program, count: usize, limits: Limits, ran: &mut Ran) -> Result<Done, Ending> {
         let mut patience = Patience::new(limits);
         loop {
-            match self.reader.next::<Reply>() {
+            match self.reader.receive::<Reply>() {
                 Ok(Reply::Known(known)) => self.learn(program, known),
                 Ok(Reply::Result(observed)) if (observed.test as usize) < count => {
                     ran.results.push((observed.test as usize, self.execution(observed)));
@@ -281,6 +295,9 @@ impl Worker {
             (Ending::Lost(_), Some(status)) => format!("it ended with {status}{}", tail(&self.stderr())),
             (Ending::Lost(e), None) => format!("{e}{}", tail(&self.stderr())),
         };
+        if progress.test == PREPARING {
+            ran.done.unprepared.extend(self.preparing.get(progress.at as usize).cloned());
+        }
         let timed_out = progress.timed_out != 0 || matches!(ending, Ending::Stuck);
         let blamed = (progress.test as usize).checked_sub(1).filter(|i| *i < count && ran.results.iter().all(|(done, _)| done != i));
         if let Some(index) = blamed {

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::goal::{CrashGoal, GoalFrame};
+use crate::goal::CrashGoal;
 use crate::program::ir::Op;
 use crate::program::{Flags, MethodId, MethodKind, Program, TypeId};
 use crate::testcase::build::producers::{PaletteSpec, Way};
@@ -41,6 +41,11 @@ pub fn palette<'p>(program: &'p Program, goal: &CrashGoal, level: usize, rules: 
     let banned = banned(program, rules);
     let mut palette = Palette::new(PaletteSpec { program, scope, trace_types, literals, plain_packages: rules.plain_packages, banned });
     palette.targets = targets(&palette, goal, level);
+    let mut inner: FxHashSet<MethodId> = goal.frames[..level - 1].iter().flat_map(|f| f.methods.iter().copied()).collect();
+    palette.targets.iter().for_each(|t| {
+        inner.remove(&t.method);
+    });
+    palette.leave_to_program(&inner);
     palette
 }
 
@@ -63,7 +68,7 @@ fn targets(palette: &Palette<'_>, goal: &CrashGoal, level: usize) -> Vec<TargetC
     for frame in &goal.frames[level - 1..] {
         let mut calls = Vec::new();
         for method in &frame.methods {
-            for call in calls_to(palette, frame, *method, &mut FxHashSet::default()) {
+            for call in calls_to(palette, *method, &mut FxHashSet::default()) {
                 if !calls.contains(&call) {
                     calls.push(call);
                 }
@@ -77,7 +82,7 @@ fn targets(palette: &Palette<'_>, goal: &CrashGoal, level: usize) -> Vec<TargetC
 }
 
 /// What a test may call so that `method` runs: itself, or its callers within the class.
-fn calls_to(palette: &Palette<'_>, frame: &GoalFrame, method: MethodId, seen: &mut FxHashSet<MethodId>) -> Vec<TargetCall> {
+fn calls_to(palette: &Palette<'_>, method: MethodId, seen: &mut FxHashSet<MethodId>) -> Vec<TargetCall> {
     let program = palette.program;
     if !seen.insert(method) {
         return Vec::new();
@@ -103,7 +108,7 @@ fn calls_to(palette: &Palette<'_>, frame: &GoalFrame, method: MethodId, seen: &m
     }
     let callers = program.callers_in(def.owner, method);
     let outer = program.ty(def.owner).outer.map(|o| program.callers_in(o, method)).unwrap_or_default();
-    callers.into_iter().chain(outer).flat_map(|caller| calls_to(palette, frame, caller, seen)).collect()
+    callers.into_iter().chain(outer).flat_map(|caller| calls_to(palette, caller, seen)).collect()
 }
 
 /// An instance method of a class that cannot be named, called through a supertype on an object that some method hands out.

@@ -76,6 +76,8 @@ struct Loading<'c> {
     highest_version: u16,
     /// Packages of the platform (internal names) that every program may use; `None` if it has no modules.
     exported: Option<FxHashSet<String>>,
+    /// Class names and descriptors in pools of the program whose types have ids.
+    mentioned: FxHashSet<Box<[u8]>>,
     /// Reused for names with dots.
     scratch: String,
 }
@@ -89,7 +91,7 @@ impl<'c> Loading<'c> {
         });
         let mut builder = ProgramBuilder::new();
         builder.well_known("java.lang.Object", "java.lang.String", "java.lang.Class");
-        Loading { classpath, builder, diagnostics: Vec::new(), highest_version: 0, exported, scratch: String::new() }
+        Loading { classpath, builder, diagnostics: Vec::new(), highest_version: 0, exported, mentioned: FxHashSet::default(), scratch: String::new() }
     }
 
     fn add(&mut self, place: Place, contents: Contents) {
@@ -190,14 +192,19 @@ impl<'c> Loading<'c> {
     /// Code refers to types by the pool; giving each an id now keeps the program frozen when code is lowered.
     fn mention_all(&mut self, pool: &Pool<'_>) {
         for (_, constant) in pool.iter() {
+            let (Const::Class(text) | Const::NameAndType { descriptor: text, .. } | Const::MethodType(text)) = constant else { continue };
+            // A descriptor of one letter names no class, but is spelt like one.
+            let primitive = text.as_bytes().len() == 1 && !matches!(constant, Const::Class(_));
+            if primitive || self.mentioned.contains(text.as_bytes()) {
+                continue;
+            }
+            self.mentioned.insert(text.as_bytes().into());
             match constant {
-                Const::Class(name) if name.as_bytes().first() == Some(&b'[') => self.mention_types(name),
-                Const::Class(name) => {
+                Const::Class(name) if name.as_bytes().first() != Some(&b'[') => {
                     dotted(&name.to_str_lossy(), &mut self.scratch);
                     self.builder.mention(&self.scratch);
                 }
-                Const::NameAndType { descriptor, .. } | Const::MethodType(descriptor) => self.mention_types(descriptor),
-                _ => {}
+                _ => self.mention_types(text),
             }
         }
     }
@@ -216,7 +223,12 @@ impl<'c> Loading<'c> {
 
 fn dotted(internal: &str, out: &mut String) {
     out.clear();
-    out.extend(internal.chars().map(|c| if c == '/' { '.' } else { c }));
+    for (i, part) in internal.split('/').enumerate() {
+        if i > 0 {
+            out.push('.');
+        }
+        out.push_str(part);
+    }
 }
 
 /// `java/util/Map$Entry` → `java.util.Map$Entry`.

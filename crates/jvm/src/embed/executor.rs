@@ -20,6 +20,8 @@ use super::{hints, hook};
 
 /// Steps for `getMessage` and `getCause` of the program's exceptions.
 const READING_STEPS: i32 = 10_000;
+/// A worker whose heap was exhausted more often than this is replaced.
+const MAX_OUT_OF_MEMORY: u32 = 30;
 /// Threads that tests may leave behind before the process is replaced.
 const MAX_THREADS_LEFT: i32 = 20;
 /// Results are sent when this much has come together …
@@ -43,6 +45,7 @@ pub struct Executor {
     unprepared: Vec<String>,
     /// Tests whose results were told.
     ran: u64,
+    out_of_memory: u32,
     threads_at_start: i32,
 }
 
@@ -78,6 +81,7 @@ impl Executor {
             new_types: Vec::new(),
             unprepared: Vec::new(),
             ran: 0,
+            out_of_memory: 0,
             threads_at_start: hook::live_threads(),
         })
     }
@@ -222,9 +226,8 @@ impl Executor {
             probes.allow_steps(self.env, READING_STEPS);
         }
         let (chain, links) = self.stacks.chain(self.env, &mut self.statements.classes, thrown);
-        let is = |exception: &str, message: &str| {
-            links.iter().any(|l| l.exception == exception && l.message.as_deref().unwrap_or_default().starts_with(message))
-        };
+        let is =
+            |exception: &str, message: &str| links.iter().any(|l| l.exception == exception && l.message.as_deref().unwrap_or_default().starts_with(message));
         if is(STOPPED_EXIT.0, STOPPED_EXIT.1) {
             return Ending { ended: Ended::Exit { at, code: 0 }, retire: None, spoilt: false };
         }
@@ -232,7 +235,9 @@ impl Executor {
         let retire = if poisoned || is("java.lang.ExceptionInInitializerError", "") {
             Some("a class could not be initialised".to_owned())
         } else if is("java.lang.OutOfMemoryError", "") && !is("java.lang.OutOfMemoryError", "Requested array size") {
-            Some("memory ran out".to_owned())
+            // Mostly one array of an invented size, which was never made; what is really full stays full.
+            self.out_of_memory += 1;
+            (self.out_of_memory > MAX_OUT_OF_MEMORY || !is("java.lang.OutOfMemoryError", "Java heap space")).then(|| "memory ran out".to_owned())
         } else {
             None
         };
@@ -270,7 +275,7 @@ impl Executor {
             }
         }
         attempt.fresh = fresh;
-        if !self.platform.restore(env) {
+        if !self.platform.restore(env, hook::may_change_properties()) {
             attempt.retire.get_or_insert_with(|| "system properties cannot be put back".to_owned());
         }
         if hook::live_threads() - self.threads_at_start > MAX_THREADS_LEFT {

@@ -102,7 +102,8 @@ pub fn install(env: Env, probes: &Probes) -> Result<(), String> {
     let existing = |names: &[&str]| names.iter().filter_map(|n| env.class(n).ok()).collect();
     let collection = env.class("java/util/Collection")?;
     let map = env.class("java/util/Map")?;
-    let boxes = [("Integer", Boxed::Int, "I"), ("Long", Boxed::Long, "J"), ("Character", Boxed::Char, "C"), ("Short", Boxed::Short, "S"), ("Byte", Boxed::Byte, "B")];
+    let boxes =
+        [("Integer", Boxed::Int, "I"), ("Long", Boxed::Long, "J"), ("Character", Boxed::Char, "C"), ("Short", Boxed::Short, "S"), ("Byte", Boxed::Byte, "B")];
     let boxed = |(name, kind, desc): (&str, Boxed, &str)| {
         let class = env.class(&format!("java/lang/{name}"))?;
         Ok((class, kind, env.field(class, "value", desc)?))

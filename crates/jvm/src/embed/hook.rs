@@ -5,13 +5,13 @@
 use std::ffi::{c_char, c_uchar};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use jvmti_bindings::sys::jni::{JNIEnv, jclass, jint, jobject, jthread};
 use jvmti_bindings::sys::jvmti::{
-    JVMTI_ENABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_CLASS_PREPARE, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_THREAD_START, jvmtiCapabilities,
-    jvmtiEnv, jvmtiError, jvmtiEventCallbacks,
+    JVMTI_ENABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_CLASS_PREPARE, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_THREAD_START, jvmtiCapabilities, jvmtiEnv,
+    jvmtiError, jvmtiEventCallbacks,
 };
 use rustc_hash::FxHashMap;
 
@@ -23,6 +23,9 @@ const RUNTIME: &[u8] = b"java/lang/Runtime";
 /// Classes that the JDK makes at run time in the program's loaders.
 const GENERATED: [&str; 7] = ["java/", "javax/", "sun/", "jdk/", "com/sun/", "rethrow/rt/", "$Proxy"];
 
+/// The methods that lead to a change of system properties, as a class that calls them names them.
+const PROPERTY_CHANGERS: [&[u8]; 4] = [b"setProperty", b"setProperties", b"clearProperty", b"getProperties"];
+
 /// See the module documentation.
 struct Hook {
     watched: FxHashMap<Vec<u8>, Watched>,
@@ -32,6 +35,8 @@ struct Hook {
     prepared: Mutex<Vec<String>>,
     prepared_count: AtomicU32,
     threads: AtomicI32,
+    /// Some class of the program may change system properties.
+    properties: AtomicBool,
 }
 
 static HOOK: OnceLock<Hook> = OnceLock::new();
@@ -56,6 +61,7 @@ pub fn install(env: Env, ti: Tools, setup: &Setup, platform_loader: Option<Globa
         prepared: Mutex::default(),
         prepared_count: AtomicU32::new(0),
         threads: AtomicI32::new(0),
+        properties: AtomicBool::new(false),
     };
     HOOK.set(hook).map_err(|_| "two JVMs in one process")?;
     let mut callbacks = jvmtiEventCallbacks::default();
@@ -88,6 +94,11 @@ pub fn prepared_count() -> u32 {
 /// The classes (with dots) made ready since the last call.
 pub fn take_prepared() -> Vec<String> {
     HOOK.get().map_or_else(Vec::new, |h| std::mem::take(&mut *lock(&h.prepared)))
+}
+
+/// Whether some class of the program may change system properties; unknown counts as yes.
+pub fn may_change_properties() -> bool {
+    HOOK.get().is_none_or(|h| h.properties.load(Ordering::Relaxed))
 }
 
 /// Threads started and not yet ended, since the start.
@@ -135,6 +146,9 @@ impl Hook {
         if loader.is_null() || self.platform_loader.is_some_and(|p| env.same(p.0, loader)) || is_generated(name) {
             return None;
         }
+        if PROPERTY_CHANGERS.iter().any(|name| contains(bytes, name)) {
+            self.properties.store(true, Ordering::Relaxed);
+        }
         // Held over the rewriting, because the numbers of this class begin where the last one's end.
         let mut statics = lock(&self.statics);
         let spec = self.spec(name, statics.len() as u32);
@@ -145,16 +159,14 @@ impl Hook {
 
     fn spec(&self, name: &[u8], first_static: u32) -> Spec {
         match self.watched.get(name) {
-            Some(w) => Spec {
-                detail: Detail::Full,
-                first_probe: w.first_probe,
-                first_branch: w.first_branch,
-                first_switch: w.first_switch,
-                first_static,
-            },
+            Some(w) => Spec { detail: Detail::Full, first_probe: w.first_probe, first_branch: w.first_branch, first_switch: w.first_switch, first_static },
             None => Spec { detail: Detail::Steps, first_probe: 0, first_branch: 0, first_switch: 0, first_static },
         }
     }
+}
+
+fn contains(bytes: &[u8], part: &[u8]) -> bool {
+    bytes.windows(part.len()).any(|w| w == part)
 }
 
 fn is_generated(name: &[u8]) -> bool {

@@ -56,8 +56,8 @@ impl Platform {
         })
     }
 
-    /// Puts everything back; false if it cannot.
-    pub fn restore(&self, env: Env) -> bool {
+    /// Puts everything back, properties only if `properties`, since comparing them all takes longer than most tests; false if it cannot.
+    pub fn restore(&self, env: Env, properties: bool) -> bool {
         jni!(env, CallStaticBooleanMethodA, self.thread.0, self.interrupted, null());
         for (class, id, value) in &self.fields {
             let now = jni!(env, GetStaticObjectField, class.0, *id);
@@ -66,7 +66,7 @@ impl Platform {
             }
             env.drop_local(now);
         }
-        self.restore_properties(env)
+        !properties || self.restore_properties(env)
     }
 
     fn restore_properties(&self, env: Env) -> bool {

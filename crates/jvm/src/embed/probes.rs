@@ -262,4 +262,3 @@ fn find_static(env: Env, classes: &mut Classes, number: i32) -> Option<StaticFie
     let id = jni!(env, GetStaticFieldID, class.0, c_string(&field.name).as_ptr(), c_string(&field.descriptor).as_ptr());
     (!env.clear_exception() && !id.is_null()).then_some(StaticField { class, id, kind, owner })
 }
-

@@ -7,8 +7,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::ptr::{null, null_mut};
 
 use jvmti_bindings::sys::jni::{
-    JNI_CreateJavaVM, JNI_OK, JNI_VERSION_1_8, JNIEnv, JavaVM, JavaVMInitArgs, JavaVMOption, describe_result, jclass, jfieldID, jmethodID, jobject,
-    jthrowable, jvalue,
+    JNI_CreateJavaVM, JNI_OK, JNI_VERSION_1_8, JNIEnv, JavaVM, JavaVMInitArgs, JavaVMOption, describe_result, jclass, jfieldID, jmethodID, jobject, jthrowable,
+    jvalue,
 };
 use jvmti_bindings::sys::jvmti::{JVMTI_VERSION_1_2, jvmtiEnv};
 

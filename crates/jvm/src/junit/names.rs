@@ -243,7 +243,7 @@ mod tests {
             ("org.x.CategoryImpl", "category"),
             ("java.lang.String", "text"),
             ("a.b", "b"),
-            ("org.x.Vector3D", "vector3d"),
+            ("org.x.Vector3D", "vector3D"),
             ("org.x.__", "value"),
         ] {
             assert_eq!(of_class(class), name, "{class}");

@@ -76,6 +76,9 @@ impl LiteralPool {
     }
 }
 
+/// From here on an integer is taken from a pool only now and then.
+const LARGE: u64 = 100_000;
+
 /// A value of a primitive type.
 pub fn value(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rng, prim: Prim) -> Value {
     match prim {
@@ -91,13 +94,14 @@ fn int(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rng) -> 
     if rng.chance(policy.pool) {
         let dynamic = facts.ints();
         let from = if rng.chance(0.5) && !dynamic.is_empty() { dynamic } else { palette.literals.ints() };
-        if let Some(v) = rng.pick(from) {
+        // a large number mostly becomes a size, and is then seen again and larger
+        if let Some(v) = rng.pick(from).filter(|v| v.unsigned_abs() < LARGE || rng.chance(0.15)) {
             return v.wrapping_add(if rng.chance(0.2) { rng.between(-1, 1) } else { 0 });
         }
     }
-    match rng.below(10) {
-        0..=4 => rng.between(-2, 10),
-        5..=8 => (rng.gauss() * 300.0) as i64,
+    match rng.below(40) {
+        0..=24 => rng.between(-2, 10),
+        25..=38 => (rng.gauss() * 300.0) as i64,
         _ => *rng.pick(&[i64::from(i32::MAX), i64::from(i32::MIN), i64::MAX, i64::MIN, 1 << 16, -(1 << 16)]).expect("not empty"),
     }
 }
