@@ -11,7 +11,7 @@ pub mod ir;
 pub mod literals;
 pub mod ty;
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -160,6 +160,8 @@ pub struct Program {
     /// Direct subtypes in insertion order: `sub_items[sub_start[t]..sub_start[t + 1]]`.
     sub_start: Vec<u32>,
     sub_items: Vec<TypeId>,
+    /// Supertypes, sorted, of types that were asked for: the commonest question of a search.
+    above: Vec<OnceLock<Box<[TypeId]>>>,
     source: Box<dyn BodySource>,
     bodies: Mutex<FxHashMap<MethodId, Option<Arc<ir::Body>>>>,
     unreadable: Mutex<Vec<(MethodId, String)>>,
@@ -318,12 +320,15 @@ impl Program {
         out
     }
     pub fn is_subtype(&self, sub: TypeId, sup: TypeId) -> bool {
-        if sub == sup {
-            return true;
-        }
-        let def = self.ty(sub);
-        def.superclass.is_some_and(|s| self.is_subtype(s, sup)) || def.interfaces.iter().any(|s| self.is_subtype(*s, sup))
+        sub == sup || self.above[sub.0 as usize].get_or_init(|| self.sorted_supertypes(sub)).binary_search(&sup).is_ok()
     }
+
+    fn sorted_supertypes(&self, ty: TypeId) -> Box<[TypeId]> {
+        let mut all = self.supertypes(ty);
+        all.sort_unstable();
+        all.into()
+    }
+
     /// The lowered body; `None` if there is no code or it cannot be read (then it is in [`Program::unreadable`]).
     pub fn body(&self, id: MethodId) -> Option<Arc<ir::Body>> {
         if let Some(known) = self.bodies.lock().expect("no holder panics").get(&id) {
@@ -521,8 +526,10 @@ impl ProgramBuilder {
         cut_cycles(&mut self.types);
         let (sub_start, sub_items) = subtype_index(&self.types);
         let well_known = self.well_known.unwrap_or(WellKnown { object: Ty::VOID, string: Ty::VOID, class: Ty::VOID });
+        let above = std::iter::repeat_with(OnceLock::new).take(self.types.len()).collect();
         Program {
             well_known,
+            above,
             strings: self.strings,
             types: self.types,
             methods: self.methods,

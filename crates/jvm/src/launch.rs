@@ -74,7 +74,7 @@ impl SessionConfig {
             sandbox: Sandbox::Default,
             scratch_parent,
             step_limit: 100_000,
-            time_limit_ms: 1000,
+            time_limit_ms: 400,
             heap_mb: 128,
             assertions: false,
             recycle_every: 20_000,
@@ -113,6 +113,11 @@ impl<'p> JvmSession<'p> {
     /// The version of the JVM, as it tells it.
     pub fn runtime(&self) -> Option<String> {
         self.pool.any_worker().map(|w| w.runtime().to_owned())
+    }
+
+    /// Resident memory of one worker, with its supervisor in the jail.
+    pub fn worker_rss_bytes(&self) -> u64 {
+        self.pool.any_worker().map_or(0, |w| w.process().rss_bytes())
     }
 
     fn name(&mut self, tests: &[TestCase]) {

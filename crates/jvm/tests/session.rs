@@ -291,13 +291,17 @@ fn a_runaway_recursion_is_an_exception() {
 }
 
 #[test]
-fn exhausted_memory_is_an_exception_and_replaces_the_worker() {
+fn exhausted_memory_is_an_exception_and_at_last_replaces_the_worker() {
     for f in fixtures() {
         let mut session = f.session();
         let got = session.execute(&[plain(f, "allocates"), plain(f, "count")]).unwrap();
         assert_eq!(chain(&got[0])[0].exception, "java.lang.OutOfMemoryError");
         assert!(places(&chain(&got[0])[0]).starts_with("Subject.allocates:"));
         assert!(is_normal(&got[1]));
+        let mut too_large = Build::new(f);
+        too_large.1.push(Stmt::NewArray { elem: Ty::prim(Prim::Byte), len: 1 << 30 });
+        let got = session.execute(&vec![too_large.1; 40]).unwrap();
+        assert!(got.iter().all(|e| chain(e)[0].exception == "java.lang.OutOfMemoryError"));
         assert_eq!((session.stats().deaths, session.stats().starts), (0, 2));
     }
 }

@@ -1,3 +1,6 @@
 //! Measurements of rethrow itself, on the machine at hand.
 
+mod calls;
+mod machine;
+mod subject;
 pub mod throughput;

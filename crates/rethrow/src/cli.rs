@@ -167,9 +167,9 @@ pub enum BenchCommand {
 
 #[derive(Debug, Args)]
 pub struct ThroughputArgs {
-    /// The jar whose classes are exercised
+    /// The jar whose classes are exercised; commons-lang3 3.12.0 if none is given, fetched once with Maven
     #[arg(long, value_name = "JAR")]
-    pub jar: PathBuf,
+    pub jar: Option<PathBuf>,
     /// How long to measure
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=3600))]
     pub seconds: u32,

@@ -30,8 +30,15 @@ pub fn start<'a>(config: &Config, aligned: &'a Aligned, watch: &Watch, scratch: 
     session.allow_read = config.allow_read.clone();
     session.workers = config.workers;
     session.sandbox = sandbox_mode(config.sandbox);
+    session.lazy = initialised_by_tests(aligned);
     session.assertions = aligned.goal.exception == "java.lang.AssertionError";
     JvmSession::start(&aligned.program, watch, &session).map_err(start_error)
+}
+
+/// Classes whose initialiser is on the trace: the tests must be the first to use them.
+fn initialised_by_tests(aligned: &Aligned) -> Vec<String> {
+    let frames = aligned.goal.frames.iter().filter(|f| f.frame.method == "<clinit>");
+    frames.map(|f| f.frame.class.clone()).collect()
 }
 
 fn start_error(error: StartError) -> UserError {

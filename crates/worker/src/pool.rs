@@ -62,6 +62,8 @@ struct Shared {
     stats: Mutex<PoolStats>,
     last_failure: Mutex<String>,
     preparation: Mutex<Preparation>,
+    /// Workers on their way out.
+    ending: Mutex<Vec<JoinHandle<()>>>,
 }
 
 /// Types that workers make ready outside any test.
@@ -100,6 +102,7 @@ impl Pool {
             stats: Mutex::default(),
             last_failure: Mutex::default(),
             preparation: Mutex::default(),
+            ending: Mutex::default(),
         };
         lock(&shared.stats).starts = 1;
         Ok(Pool { launch, config, lanes, shared, names: Names::default() })
@@ -193,8 +196,11 @@ impl Pool {
 }
 
 impl Drop for Pool {
-    /// Waits for a spare on its way, so that no process is left behind.
+    /// Waits for a spare on its way in and workers on their way out, so that no process or folder is left behind.
     fn drop(&mut self) {
+        for ending in std::mem::take(&mut *lock(&self.shared.ending)) {
+            drop(ending.join());
+        }
         if let Some(starting) = lock(&self.shared.spare).take() {
             drop(starting.join());
         }
@@ -250,8 +256,10 @@ impl Shared {
 
     fn retire(&self, worker: Worker) {
         lock(&self.stats).cpu_us += worker.cpu_us();
-        // Ending a process takes a while, and nobody waits for it.
-        std::thread::spawn(move || drop(worker));
+        // Ending a process takes a while, and no test waits for it.
+        let mut ending = lock(&self.ending);
+        ending.retain(|thread| !thread.is_finished());
+        ending.push(std::thread::spawn(move || drop(worker)));
     }
 
     fn count(&self, results: &[(usize, Execution)], died: bool) {

@@ -84,7 +84,8 @@ impl Ty {
 
 impl Program {
     /// Whether a value of static type `from` may be passed where `to` is declared.
-    /// Primitives must be equal (widening is the renderer's business); a supertype value is `Maybe`: a cast may succeed.
+    /// Primitives must be equal (widening is the renderer's business); where a cast may succeed it is `Maybe`: from a supertype, or where one of two
+    /// unrelated types is an interface that a subclass of the other may implement.
     pub fn assignable(&self, from: Ty, to: Ty) -> Assignability {
         if from == to {
             return Assignability::Yes;
@@ -94,11 +95,18 @@ impl Program {
         }
         if self.is_widening(from, to) {
             Assignability::Yes
-        } else if self.is_widening(to, from) {
+        } else if self.is_widening(to, from) || self.may_have_common_subtype(from, to) {
             Assignability::Maybe
         } else {
             Assignability::No
         }
+    }
+
+    fn may_have_common_subtype(&self, from: Ty, to: Ty) -> bool {
+        let (Some(a), Some(b)) = (from.as_ref(), to.as_ref()) else { return false };
+        let (a, b) = (self.ty(a).flags, self.ty(b).flags);
+        let interface = super::Flags::INTERFACE;
+        (a.has(interface) || b.has(interface)) && !a.has(super::Flags::FINAL) && !b.has(super::Flags::FINAL)
     }
 
     fn is_widening(&self, from: Ty, to: Ty) -> bool {

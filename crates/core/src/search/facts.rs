@@ -80,6 +80,7 @@ impl Facts {
             }
         }
         let stopped = stopped_at(&execution.outcome);
+        let cost = if costly(&execution.outcome) { COSTLY } else { 1 };
         for (i, stmt) in test.stmts.iter().enumerate() {
             let Some(callee) = stmt.callee() else {
                 continue;
@@ -88,8 +89,8 @@ impl Facts {
                 break;
             }
             let calls = self.calls.entry(callee).or_default();
-            calls.tried = calls.tried.saturating_add(1);
-            calls.returned = calls.returned.saturating_add(u32::from(i < stopped));
+            calls.tried = calls.tried.saturating_add(cost);
+            calls.returned = calls.returned.saturating_add(u32::from(i < stopped && cost == 1));
             if let (Stmt::Call { method, .. }, Some(Some(ty))) = (stmt, execution.types.get(i)) {
                 let known = self.returned.entry(*method).or_default();
                 if !known.contains(ty) && known.len() < 16 {
@@ -100,6 +101,13 @@ impl Facts {
     }
 }
 
+/// A hang or a death costs as much time as hundreds of tests: whatever took part in it is tried less from now on.
+const COSTLY: u32 = 20;
+
+fn costly(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::TimeLimit { .. } | Outcome::Died { .. })
+}
+
 /// The statement that did not complete; past the end if all did.
 fn stopped_at(outcome: &Outcome) -> usize {
     match outcome {
@@ -107,6 +115,6 @@ fn stopped_at(outcome: &Outcome) -> usize {
         Outcome::Thrown { at, .. } | Outcome::Invalid { at, .. } | Outcome::StepLimit { at } | Outcome::TimeLimit { at } | Outcome::Exit { at, .. } => {
             *at as usize
         }
-        Outcome::Died { .. } => 0,
+        Outcome::Died { .. } => usize::MAX,
     }
 }

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use crate::goal::CrashGoal;
-use crate::program::ir::Op;
+use crate::program::ir::{MethodRef, Op};
 use crate::program::{Flags, MethodId, MethodKind, Program, TypeId};
 use crate::testcase::build::producers::{PaletteSpec, Way};
 use crate::testcase::build::{LiteralPool, Palette, Producer, TargetCall};
@@ -118,41 +118,98 @@ fn through_supertype(palette: &Palette<'_>, method: MethodId) -> Vec<TargetCall>
     if def.kind != MethodKind::Instance || palette.scope.nameable(program, def.owner) {
         return Vec::new();
     }
-    let receivers = makers_of(palette, def.owner);
-    if receivers.is_empty() {
-        return Vec::new();
+    let receivers = Makers { palette, places: places(program, def.owner) }.of(def.owner, 4);
+    match declared_above(palette, method) {
+        Some(method) if !receivers.is_empty() => vec![TargetCall { method, receivers }],
+        _ => Vec::new(),
     }
-    let arity = program.signature(method).params.len();
-    let declared = program.supertypes(def.owner).into_iter().skip(1).flat_map(|t| program.methods_named(t, program.method_name(method)).collect::<Vec<_>>());
-    let fitting = declared.filter(|m| program.signature(*m).params.len() == arity && palette.allowed(*m));
-    fitting.take(1).map(|m| TargetCall { method: m, receivers: receivers.clone() }).collect()
 }
 
-/// Callable methods that hand out an object of a class that cannot be named: their body creates it, or a callee in the same class does.
-fn makers_of(palette: &Palette<'_>, class: TypeId) -> Vec<Producer> {
+/// The method of a supertype that a test may call and that leads to `method`.
+fn declared_above(palette: &Palette<'_>, method: MethodId) -> Option<MethodId> {
     let program = palette.program;
-    let mut makers = Vec::new();
-    let places = program
-        .ty(class)
-        .outer
-        .into_iter()
-        .chain(program.types().filter(|t| program.ty(*t).package == program.ty(class).package && !program.ty(*t).platform).take(400));
-    for place in places {
-        for m in program.methods_of(place) {
-            let result = program.signature(m).ret.as_ref();
-            let hands_out = result.is_some_and(|r| program.is_subtype(class, r));
-            if hands_out && palette.allowed(m) && creates(program, m, class) {
-                let maker = Producer { way: Way::Method(m), weight: 1.0, needs: 0 };
-                if !makers.contains(&maker) {
-                    makers.push(maker);
-                }
+    let arity = program.signature(method).params.len();
+    let above = program.supertypes(program.method(method).owner).into_iter().skip(1);
+    let mut declared = above.flat_map(|t| program.methods_named(t, program.method_name(method)).collect::<Vec<_>>());
+    declared.find(|m| program.signature(*m).params.len() == arity && palette.allowed(*m))
+}
+
+/// Types whose code may create objects of a class that cannot be named: those around it, then its package.
+fn places(program: &Program, class: TypeId) -> Vec<TypeId> {
+    let mut out: Vec<TypeId> = std::iter::successors(program.ty(class).outer, |t| program.ty(*t).outer).collect();
+    let near = program.types().filter(|t| program.ty(*t).package == program.ty(class).package && !program.ty(*t).platform && !program.ty(*t).missing);
+    out.extend(near.take(MAX_PLACES));
+    let mut seen = FxHashSet::default();
+    out.retain(|t| seen.insert(*t));
+    out
+}
+
+/// More types of a package than this are not looked through.
+const MAX_PLACES: usize = 400;
+/// Ways to get one object.
+const MAX_MAKERS: usize = 8;
+
+/// Finds the ways to get an object of a class that cannot be named.
+struct Makers<'a, 'p> {
+    palette: &'a Palette<'p>,
+    places: Vec<TypeId>,
+}
+
+impl Makers<'_, '_> {
+    /// Methods that hand out an object of `class`: they create it, or call one that does. A method of a class that cannot be named either is called
+    /// on an object that is made the same way, at most `depth` deep.
+    fn of(&self, class: TypeId, depth: u32) -> Vec<Producer> {
+        let program = self.palette.program;
+        let mut makers: Vec<Producer> = Vec::new();
+        for method in self.handing_out(class) {
+            let way = if self.palette.allowed(method) {
+                Some(Way::Method(method))
+            } else if depth > 0 && !self.palette.scope.nameable(program, program.method(method).owner) {
+                self.on_made(method, depth - 1)
+            } else {
+                None
+            };
+            if let Some(way) = way {
+                makers.push(Producer { way, weight: 1.0, needs: 0 });
+            }
+            if makers.len() >= MAX_MAKERS {
+                break;
             }
         }
-        if makers.len() > 8 {
-            break;
-        }
+        makers
     }
-    makers
+
+    fn on_made(&self, method: MethodId, depth: u32) -> Option<Way> {
+        let program = self.palette.program;
+        let above = declared_above(self.palette, method)?;
+        let owner = program.method(method).owner;
+        let mut owners = vec![owner];
+        owners.extend(program.subtypes(owner, 8));
+        let receivers: Vec<Producer> = owners.into_iter().flat_map(|o| self.of(o, depth)).take(MAX_MAKERS).collect();
+        (!receivers.is_empty()).then(|| Way::On(above, receivers.into()))
+    }
+
+    /// Methods whose result may be an object of `class`: its creators, and their callers as far as the result fits.
+    fn handing_out(&self, class: TypeId) -> Vec<MethodId> {
+        let program = self.palette.program;
+        let fits = |m: MethodId| program.signature(m).ret.as_ref().is_some_and(|r| program.is_subtype(class, r));
+        let all: Vec<MethodId> = self.places.iter().flat_map(|t| program.methods_of(*t)).filter(|m| fits(*m)).collect();
+        let mut found: Vec<MethodId> = all.iter().copied().filter(|m| creates(program, *m, class)).collect();
+        let mut i = 0;
+        while i < found.len() && found.len() < 40 {
+            let callers: Vec<MethodId> = all.iter().copied().filter(|m| !found.contains(m) && may_call(program, *m, found[i])).collect();
+            found.extend(callers);
+            i += 1;
+        }
+        found
+    }
+}
+
+/// Whether a body calls `callee` or something that it overrides.
+fn may_call(program: &Program, caller: MethodId, callee: MethodId) -> bool {
+    let (name, desc, owner) = (program.method_name(callee), program.method_desc(callee), program.method(callee).owner);
+    let same = |r: &MethodRef| *r.name == *name && *r.desc == *desc && (program.is_subtype(owner, r.owner) || program.is_subtype(r.owner, owner));
+    program.body(caller).is_some_and(|body| body.calls().any(|call| same(call.method)))
 }
 
 fn creates(program: &Program, method: MethodId, class: TypeId) -> bool {

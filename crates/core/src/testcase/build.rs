@@ -76,19 +76,22 @@ impl<'a, 'p> Maker<'a, 'p> {
         if target.receivers.is_empty() {
             return self.call(target.method);
         }
-        self.or_roll_back(|maker| {
-            let owner = Ty::reference(maker.program().method(target.method).owner);
-            let known: Vec<Var> = maker.vars().filter(|v| target.receivers.iter().any(|p| p.made(maker.test.stmt(*v)))).collect();
-            let recv = match maker.rng.pick(&known) {
-                Some(v) if maker.rng.chance(maker.policy.reuse_object) => *v,
-                _ => {
-                    let producer = maker.rng.pick(&target.receivers)?.clone();
-                    maker.produce(&producer)?
-                }
-            };
-            let recv = maker.cast_if_needed(recv, owner)?;
-            maker.finish_call(target.method, Some(recv))
-        })
+        self.or_roll_back(|maker| maker.call_on_made(target.method, &target.receivers))
+    }
+
+    /// A call on an object that was made in one of the given ways.
+    fn call_on_made(&mut self, method: MethodId, ways: &[Producer]) -> Option<Var> {
+        let owner = Ty::reference(self.program().method(method).owner);
+        let known: Vec<Var> = self.vars().filter(|v| ways.iter().any(|p| p.made(self.test.stmt(*v)))).collect();
+        let recv = match self.rng.pick(&known) {
+            Some(v) if self.rng.chance(self.policy.reuse_object) => *v,
+            _ => {
+                let producer = self.rng.pick(ways)?.clone();
+                self.produce(&producer)?
+            }
+        };
+        let recv = self.cast_if_needed(recv, owner)?;
+        self.finish_call(method, Some(recv))
     }
 
     fn or_roll_back(&mut self, f: impl FnOnce(&mut Self) -> Option<Var>) -> Option<Var> {
@@ -255,9 +258,10 @@ impl<'a, 'p> Maker<'a, 'p> {
 
     fn produce(&mut self, producer: &Producer) -> Option<Var> {
         self.depth += 1;
-        let made = match producer.way {
-            producers::Way::Method(m) => self.call(m),
-            producers::Way::Field(f) => Some(self.test.push(Stmt::GetStatic(f))),
+        let made = match &producer.way {
+            producers::Way::Method(m) => self.call(*m),
+            producers::Way::Field(f) => Some(self.test.push(Stmt::GetStatic(*f))),
+            producers::Way::On(m, ways) => self.call_on_made(*m, ways),
         };
         self.depth -= 1;
         made

@@ -28,6 +28,8 @@ const PROPERTY_CHANGERS: [&[u8]; 4] = [b"setProperty", b"setProperties", b"clear
 
 /// See the module documentation.
 struct Hook {
+    /// Classes are changed, not only seen.
+    rewrites: bool,
     watched: FxHashMap<Vec<u8>, Watched>,
     /// Loads the JDK's classes that the boot loader does not. Absent before JDK 9 only in odd builds.
     platform_loader: Option<Global>,
@@ -41,20 +43,16 @@ struct Hook {
 
 static HOOK: OnceLock<Hook> = OnceLock::new();
 
-/// Gets the capabilities; with `instrument`, also installs the callbacks and stops `Runtime.exit`.
+/// Gets the capabilities and installs the callbacks; with `instrument`, classes get their probes and `Runtime.exit` is stopped.
 pub fn install(env: Env, ti: Tools, setup: &Setup, platform_loader: Option<Global>) -> Result<(), String> {
     let mut wanted = jvmtiCapabilities::default();
     wanted.set_can_signal_thread(true);
-    if setup.instrument {
-        wanted.set_can_generate_all_class_hook_events(true);
-        wanted.set_can_retransform_classes(true);
-    }
+    wanted.set_can_generate_all_class_hook_events(true);
+    wanted.set_can_retransform_classes(true);
     check(jvmti!(ti, AddCapabilities, &raw const wanted), "capabilities")?;
-    if !setup.instrument {
-        return Ok(());
-    }
     let watched = setup.watched.iter().map(|w| (w.class.clone().into_bytes(), w.clone())).collect();
     let hook = Hook {
+        rewrites: setup.instrument,
         watched,
         platform_loader,
         statics: Mutex::default(),
@@ -72,6 +70,9 @@ pub fn install(env: Env, ti: Tools, setup: &Setup, platform_loader: Option<Globa
     check(jvmti!(ti, SetEventCallbacks, &raw const callbacks, size_of::<jvmtiEventCallbacks>() as jint), "callbacks")?;
     for event in [JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_CLASS_PREPARE, JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END] {
         check(jvmti!(ti, SetEventNotificationMode, JVMTI_ENABLE, event, null_mut()), "events")?;
+    }
+    if !setup.instrument {
+        return Ok(());
     }
     let runtime = env.class("java/lang/Runtime")?;
     check(jvmti!(ti, RetransformClasses, 1, &raw const runtime.0), "retransformation of Runtime")
@@ -140,7 +141,7 @@ unsafe extern "system" fn on_class_file(
 
 impl Hook {
     fn rewrite(&self, env: Env, loader: jobject, name: &[u8], bytes: &[u8]) -> Option<Vec<u8>> {
-        if name == RUNTIME {
+        if name == RUNTIME && self.rewrites {
             return instrument::replace_exit(bytes).ok();
         }
         if loader.is_null() || self.platform_loader.is_some_and(|p| env.same(p.0, loader)) || is_generated(name) {
@@ -148,6 +149,9 @@ impl Hook {
         }
         if PROPERTY_CHANGERS.iter().any(|name| contains(bytes, name)) {
             self.properties.store(true, Ordering::Relaxed);
+        }
+        if !self.rewrites {
+            return None;
         }
         // Held over the rewriting, because the numbers of this class begin where the last one's end.
         let mut statics = lock(&self.statics);

@@ -12,12 +12,14 @@ use crate::testcase::Stmt;
 use crate::testcase::validity::Scope;
 
 /// How an object comes about.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Way {
     /// Constructor, factory, or a method of another object.
     Method(MethodId),
     /// A static field: enum constants, singletons.
     Field(FieldId),
+    /// A method called on an object that itself comes about in one of these ways: its class cannot be named, only a supertype's method.
+    On(MethodId, Rc<[Producer]>),
 }
 
 /// A way with its weight.
@@ -32,14 +34,14 @@ pub struct Producer {
 impl Producer {
     pub fn method(&self) -> Option<MethodId> {
         match self.way {
-            Way::Method(m) => Some(m),
+            Way::Method(m) | Way::On(m, _) => Some(m),
             Way::Field(_) => None,
         }
     }
     /// Whether the statement came about this way.
     pub fn made(&self, stmt: &Stmt) -> bool {
         match self.way {
-            Way::Method(m) => stmt.callee() == Some(m),
+            Way::Method(m) | Way::On(m, _) => stmt.callee() == Some(m),
             Way::Field(f) => *stmt == Stmt::GetStatic(f),
         }
     }
@@ -76,10 +78,13 @@ pub struct Palette<'p> {
     banned: FxHashSet<MethodId>,
     inner: FxHashSet<MethodId>,
     returning: FxHashMap<TypeId, Vec<MethodId>>,
-    producers: RefCell<FxHashMap<TypeId, Rc<[Producer]>>>,
-    casts: RefCell<FxHashMap<(MethodId, usize), Rc<[Ty]>>>,
-    fuzzers: RefCell<FxHashMap<TypeId, Rc<[MethodId]>>>,
+    producers: Cache<TypeId, Producer>,
+    casts: Cache<(MethodId, usize), Ty>,
+    fuzzers: Cache<TypeId, MethodId>,
 }
+
+/// Answers worked out when first asked for.
+type Cache<K, V> = RefCell<FxHashMap<K, Rc<[V]>>>;
 
 /// What a palette is made of.
 pub struct PaletteSpec<'p> {

@@ -1,0 +1,4 @@
+package x;
+
+/** See {@link Needs}. */
+public class Absent {}
