@@ -282,10 +282,21 @@ impl<'a> Evaluator<'a> {
         let Some((at, chain)) = again.thrown() else { return Ok(Kept::Refuted) };
         let level = self.goal.level_of(chain);
         let Some(via) = self.goal.met_by(level, &again).filter(|_| level > self.reached()) else { return Ok(Kept::Refuted) };
+        if self.is_refusal(&again) {
+            return Ok(Kept::Refuted);
+        }
         let test = test.prefix(at as usize + 1);
         self.found.push(Found { level, home: self.level, test, via, refused: again.refused.clone(), evaluations: self.evaluations });
         (self.events)(Event::Reached { level, evaluations: self.evaluations });
         Ok(if level >= self.level { Kept::Enough } else { Kept::Inner })
+    }
+
+    /// An exception that is itself the jail's refusal is not a reproduction, unless the log tells of one too.
+    fn is_refusal(&self, execution: &Execution) -> bool {
+        let Some((_, chain)) = execution.thrown() else { return false };
+        let wanted = chain.iter().filter(|t| t.exception == self.goal.exception).filter_map(|t| t.message.as_deref());
+        let mut refused = wanted.filter(|m| execution.refused.iter().any(|r| r.ends_with(m)));
+        refused.any(|m| self.goal.message.as_deref() != Some(m))
     }
 
     fn count(&mut self, execution: &Execution) {

@@ -420,17 +420,32 @@ fn note_search(evaluator: &Evaluator<'_>, aligned: &Aligned, record: &mut RunRec
     record.nearest = Some(Nearest { place, blocked: Some(blocked), distance: best.score.value, test_case });
 }
 
-/// How a user compiles and runs the written test.
+/// How a user compiles and runs the written test: by the project's own build where there is one, else by hand.
 fn run_command(config: &Config, path: &Path, name: &str, framework: u32) -> String {
     if path.components().any(|c| c.as_os_str() == "src") && config.host.cwd.join("pom.xml").exists() {
         return format!("mvn -q test -Dtest={}", name.rsplit('.').next().unwrap_or(name));
     }
-    let class_path: Vec<String> = config.classpath.iter().map(|p| crate::report::short(p, &config.host.cwd)).collect();
-    let (jars, runner) = match framework {
-        5 => ("junit-platform-console-standalone.jar", format!("org.junit.platform.console.ConsoleLauncher execute -c {name}")),
-        _ => ("junit-4.13.2.jar:hamcrest-core-1.3.jar", format!("org.junit.runner.JUnitCore {name}")),
+    let short = |p: &Path| crate::report::short(p, &config.host.cwd);
+    let jars = framework_jars(config, framework);
+    let class_path: Vec<String> = config.classpath.iter().map(|p| short(p)).chain(jars).collect();
+    let (class_path, classes, file) = (class_path.join(":"), short(&config.run_dir.join("classes")), short(path));
+    let runner = match framework {
+        5 => format!("org.junit.platform.console.ConsoleLauncher execute -c {name}"),
+        _ => format!("org.junit.runner.JUnitCore {name}"),
     };
-    let class_path = format!("{}:{jars}", class_path.join(":"));
-    let file = crate::report::short(path, &config.host.cwd);
-    format!("javac -cp {class_path} -d /tmp/crash {file} && java -cp /tmp/crash:{class_path} {runner}")
+    format!("javac -cp {class_path} -d {classes} {file} && java -cp {classes}:{class_path} {runner}")
+}
+
+/// The jars that run a test: from the local Maven repository if they are there, else by the names under which they are known.
+fn framework_jars(config: &Config, framework: u32) -> Vec<String> {
+    const JUNIT_4: &[(&str, &str)] = &[("junit/junit/4.13.2", "junit-4.13.2.jar"), ("org/hamcrest/hamcrest-core/1.3", "hamcrest-core-1.3.jar")];
+    const JUNIT_5: &[(&str, &str)] =
+        &[("org/junit/platform/junit-platform-console-standalone/1.10.2", "junit-platform-console-standalone-1.10.2.jar")];
+    let repository = config.host.home.as_ref().map(|home| home.join(".m2/repository"));
+    let local = |(folder, jar): &(&str, &str)| {
+        let found = repository.as_ref().map(|r| r.join(folder).join(jar)).filter(|p| p.exists());
+        found.map_or_else(|| jar.to_string(), |p| p.display().to_string())
+    };
+    let jars = if framework == 5 { JUNIT_5 } else { JUNIT_4 };
+    jars.iter().map(local).collect()
 }

@@ -335,14 +335,19 @@ impl Worker {
             hint: b.hint.into(),
         });
         let known_type = |n: u32| n.checked_sub(1).and_then(|i| *self.types.get(i as usize)?);
+        let outcome = self.outcome(observed.ended);
+        let mut refused = observed.refused;
+        if let Outcome::Thrown { chain, .. } = &outcome {
+            refused.extend(refusals(chain));
+        }
         Execution {
-            outcome: self.outcome(observed.ended),
+            outcome,
             hits: from_differences(observed.hits),
             branches: branches.collect(),
             switches: observed.switches,
             types: observed.types.into_iter().map(known_type).collect(),
             seen: observed.seen.into_iter().map(seen).collect(),
-            refused: observed.refused,
+            refused,
         }
     }
 
@@ -359,6 +364,15 @@ impl Worker {
             Ended::Exit { at, code } => Outcome::Exit { at, code },
         }
     }
+}
+
+/// How the system words what the jail refuses (`strerror` of EACCES, EPERM and EROFS).
+const REFUSALS: [&str; 3] = ["Permission denied", "Operation not permitted", "Read-only file system"];
+
+/// What the jail refused, as far as it shows in the exceptions: `exception: message`.
+fn refusals(chain: &[Throwable]) -> impl Iterator<Item = String> {
+    let refused = |t: &&Throwable| t.message.as_deref().is_some_and(|m| REFUSALS.iter().any(|r| m.contains(r)));
+    chain.iter().filter(refused).map(|t| format!("{}: {}", t.exception, t.message.as_deref().unwrap_or_default()))
 }
 
 /// Why a run did not end with `Done`.
