@@ -269,6 +269,10 @@ impl<'a> Evaluator<'a> {
             self.known.clear();
         }
         self.known.insert(key(test), score);
+        if matches!(kept, Kept::Inner | Kept::Enough) {
+            let level = self.reached();
+            (self.events)(Event::Reached { level, evaluations: self.evaluations });
+        }
         if kept == Kept::Enough { Err(Stop::Reproduced) } else { Ok(()) }
     }
 
@@ -287,7 +291,6 @@ impl<'a> Evaluator<'a> {
         }
         let test = test.prefix(at as usize + 1);
         self.found.push(Found { level, home: self.level, test, via, refused: again.refused.clone(), evaluations: self.evaluations });
-        (self.events)(Event::Reached { level, evaluations: self.evaluations });
         Ok(if level >= self.level { Kept::Enough } else { Kept::Inner })
     }
 

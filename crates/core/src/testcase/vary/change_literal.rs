@@ -70,8 +70,10 @@ pub fn nudge(rng: &mut Rng, v: Value) -> Value {
         (_, Some(i)) => {
             // bits are flipped rarely: most large numbers become sizes, and allocating those costs more than a thousand tests
             let step = match rng.below(12) {
-                0..=7 => rng.between(1, 20) * if rng.chance(0.5) { -1 } else { 1 },
-                8..=10 => (rng.gauss() * 30.0) as i64,
+                0..=4 => rng.between(1, 20) * sign(rng),
+                5..=6 => (rng.gauss() * 30.0) as i64,
+                // any order of magnitude up to thousands, so that a far value is not a long walk
+                7..=10 => step_of_any_size(rng),
                 _ => return Value::of_int(prim, i ^ (1 << rng.below(32))),
             };
             Value::of_int(prim, i.wrapping_add(step))
@@ -86,6 +88,15 @@ pub fn nudge(rng: &mut Rng, v: Value) -> Value {
             if matches!(v, Value::Float(_)) { Value::float(y as f32) } else { Value::double(y) }
         }
     }
+}
+
+fn step_of_any_size(rng: &mut Rng) -> i64 {
+    let most = 1 << rng.below(14);
+    rng.between(1, most) * sign(rng)
+}
+
+fn sign(rng: &mut Rng) -> i64 {
+    if rng.chance(0.5) { -1 } else { 1 }
 }
 
 /// The four edits of guided random testing (insert, remove, replace a character or substring), and splicing of constants.
