@@ -76,8 +76,9 @@ impl LiteralPool {
     }
 }
 
-/// From here on an integer is taken from a pool only now and then.
+/// From here on an integer is taken from a pool only with [`LARGE_CHANCE`] where it may become a size.
 const LARGE: u64 = 100_000;
+const LARGE_CHANCE: f64 = 0.15;
 
 /// A value of a primitive type.
 pub fn value(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rng, prim: Prim) -> Value {
@@ -86,16 +87,18 @@ pub fn value(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rn
         Prim::Float => Value::float(float(palette, facts, policy, rng) as f32),
         Prim::Double => Value::double(float(palette, facts, policy, rng)),
         Prim::Char => Value::Char(character(palette, facts, policy, rng)),
-        _ => Value::of_int(prim, int(palette, facts, policy, rng)),
+        Prim::Long => Value::Long(int(palette, facts, policy, rng, 1.0)),
+        _ => Value::of_int(prim, int(palette, facts, policy, rng, LARGE_CHANCE)),
     }
 }
 
-fn int(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rng) -> i64 {
+/// `large` is the chance that a large number of a pool is taken.
+fn int(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rng, large: f64) -> i64 {
     if rng.chance(policy.pool) {
         let dynamic = facts.ints();
         let from = if rng.chance(0.5) && !dynamic.is_empty() { dynamic } else { palette.literals.ints() };
         // a large number mostly becomes a size, and is then seen again and larger
-        if let Some(v) = rng.pick(from).filter(|v| v.unsigned_abs() < LARGE || rng.chance(0.15)) {
+        if let Some(v) = rng.pick(from).filter(|v| v.unsigned_abs() < LARGE || rng.chance(large)) {
             return v.wrapping_add(if rng.chance(0.2) { rng.between(-1, 1) } else { 0 });
         }
     }
@@ -115,13 +118,13 @@ fn float(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rng) -
     match rng.below(12) {
         0 => *rng.pick(&[f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX, f64::MIN_POSITIVE, -0.0]).expect("not empty"),
         1..=4 => rng.gauss() * 100.0,
-        _ => int(palette, facts, policy, rng) as f64,
+        _ => int(palette, facts, policy, rng, 1.0) as f64,
     }
 }
 
 fn character(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rng) -> u16 {
     if rng.chance(0.5) {
-        let v = int(palette, facts, policy, rng);
+        let v = int(palette, facts, policy, rng, LARGE_CHANCE);
         if (1..0xD800).contains(&v) {
             return v as u16;
         }
@@ -150,7 +153,7 @@ pub fn text(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rng
     }
     match rng.below(6) {
         0 => String::new(),
-        1 => int(palette, facts, policy, rng).to_string(),
+        1 => int(palette, facts, policy, rng, 1.0).to_string(),
         _ => noise(rng, 8),
     }
 }
