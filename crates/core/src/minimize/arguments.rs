@@ -59,9 +59,9 @@ fn simpler(oracle: &mut Oracle<'_, '_>, program: &Program, test: &TestCase, at: 
     Ok(None)
 }
 
-/// The order "simpler than": fewer calls, then fewer statements, then fewer non-null literals.
+/// The order "simpler than": fewer calls, then fewer uses of anything but null, then fewer statements.
 pub fn weight(test: &TestCase) -> (usize, usize, usize) {
     let calls = test.stmts.iter().filter(|s| !s.is_literal()).count();
-    let objects = test.stmts.iter().filter(|s| !matches!(s, Stmt::Null(_))).count();
-    (calls, objects, test.len())
+    let used = |s: &Stmt| s.operands().iter().filter(|v| !matches!(test.stmt(**v), Stmt::Null(_))).count();
+    (calls, test.stmts.iter().map(used).sum(), test.len())
 }
