@@ -59,6 +59,7 @@ pub fn align(config: &Config, emit: &mut dyn FnMut(Event)) -> Result<Aligned, Us
         jdk: format!("JDK {}", opened.jdk.version),
     });
     let goal = resolve(config, &found.trace, &opened, &notes)?;
+    check_supertypes(&goal, &opened, &mut notes)?;
     let platform = found.trace.thrown.frames.iter().filter(|f| f.platform).count();
     emit(Event::Aligned { fit: goal.outermost(), total: goal.total, platform });
     notes.extend(goal.mismatches.first().map(|m| beyond(m, &opened.classpath)));
@@ -232,6 +233,21 @@ fn resolve(config: &Config, trace: &Trace, opened: &Opened, notes: &[String]) ->
         Some(asked) if asked > goal.outermost() => Err(UserError::TargetFrameTooFar { asked, table: table(goal.total, &goal.mismatches) }),
         _ => Ok(goal),
     }
+}
+
+/// A class without its supertypes never loads: no test goes through the innermost frame then, and a note tells of the others.
+fn check_supertypes(goal: &CrashGoal, opened: &Opened, notes: &mut Vec<String>) -> Result<(), UserError> {
+    let program = &opened.program;
+    for (i, frame) in goal.frames.iter().enumerate() {
+        let Some(absent) = program.supertypes(frame.class).into_iter().find(|t| program.ty(*t).missing) else { continue };
+        let (class, missing) = (frame.frame.class.clone(), program.type_name(absent).to_string());
+        if i == 0 {
+            let note = opened.classpath.missing_hint(&missing);
+            return Err(UserError::SupertypeMissing { class, missing, note });
+        }
+        notes.push(format!("frame {} ({class}) cannot be reached: its supertype {missing} is not on the class path", i + 1));
+    }
+    Ok(())
 }
 
 /// All program frames of the throwable that `total` counts, with their misfits.

@@ -56,6 +56,12 @@ pub enum UserError {
         path: PathBuf,
         why: String,
     },
+    /// The class of the innermost frame cannot be loaded without another that is not there.
+    SupertypeMissing {
+        class: String,
+        missing: String,
+        note: Option<String>,
+    },
     /// A class on the trace needs a newer Java than any that was found.
     ClassTooNew {
         class: String,
@@ -195,6 +201,9 @@ impl UserError {
                 "correct --classpath; entries are separated by colons".into()),
             E::ClassPathCorrupt { path, why } => ("class_path_corrupt", 3, format!("cannot read {}: {why}", path.display()), vec![],
                 "build or download it again, or leave it off the class path".into()),
+            E::SupertypeMissing { class, missing, note } => ("supertype_missing", 3,
+                format!("{class} cannot be loaded: its supertype {missing} is not on the class path"), note.iter().cloned().collect(),
+                "add the jar that has it to --classpath".into()),
             E::ClassTooNew { class, needs, found } => ("class_too_new", 4,
                 match found {
                     Some(found) => format!("{class} needs Java {needs}; the newest JDK found is {found}"),
@@ -404,6 +413,7 @@ mod tests {
         for (error, exit) in [
             (UserError::NoTrace { log: "l".into(), lines: 0, nearest: vec![] }, 3),
             (UserError::ClassPathMissing { path: path() }, 3),
+            (UserError::SupertypeMissing { class: "A".into(), missing: "B".into(), note: None }, 3),
             (UserError::ClassTooNew { class: "A".into(), needs: 25, found: Some(17) }, 4),
             (UserError::NoJdk { looked: vec![] }, 4),
             (UserError::RunDirLocked { path: path(), pid: None }, 4),

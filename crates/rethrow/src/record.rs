@@ -346,6 +346,8 @@ impl RunDir {
         {
             self.remove(test)?;
         }
+        // A run that was killed could not do so itself.
+        rethrow_worker::process::Scratch::sweep(&self.path);
         self.remove(&self.path.join(RECORD_FILE))
     }
 

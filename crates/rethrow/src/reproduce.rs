@@ -439,8 +439,7 @@ fn run_command(config: &Config, path: &Path, name: &str, framework: u32) -> Stri
 /// The jars that run a test: from the local Maven repository if they are there, else by the names under which they are known.
 fn framework_jars(config: &Config, framework: u32) -> Vec<String> {
     const JUNIT_4: &[(&str, &str)] = &[("junit/junit/4.13.2", "junit-4.13.2.jar"), ("org/hamcrest/hamcrest-core/1.3", "hamcrest-core-1.3.jar")];
-    const JUNIT_5: &[(&str, &str)] =
-        &[("org/junit/platform/junit-platform-console-standalone/1.10.2", "junit-platform-console-standalone-1.10.2.jar")];
+    const JUNIT_5: &[(&str, &str)] = &[("org/junit/platform/junit-platform-console-standalone/1.10.2", "junit-platform-console-standalone-1.10.2.jar")];
     let repository = config.host.home.as_ref().map(|home| home.join(".m2/repository"));
     let local = |(folder, jar): &(&str, &str)| {
         let found = repository.as_ref().map(|r| r.join(folder).join(jar)).filter(|p| p.exists());

@@ -3,6 +3,8 @@
 //! Four sessions take turns in short slices, so that whatever else the machine does meets them alike: the tests with all probes, the same tests
 //! without (the floor), and harmless tests in the jail and outside. Calls with invented arguments never run outside the jail; the harmless tests
 //! are shorter than others, so the jail's part of them is rather over- than underestimated.
+//!
+//! Tests that spend all steps, time or memory are left out: without probes nothing but the clock stops them, and there would be no floor.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -29,7 +31,7 @@ use crate::config::Host;
 use crate::error::UserError;
 use crate::report::say;
 
-/// Distinct tests; they come again when all were run.
+/// Distinct tests, but for those left out; they come again when all were run.
 const TESTS: usize = 8000;
 /// Tests of one slice.
 const SLICE: usize = 2000;
@@ -59,6 +61,8 @@ struct Report {
     parent_rss_mb: u64,
     heap_mb: u32,
     tests: u64,
+    /// Of the distinct tests, those that do not end by themselves.
+    left_out: usize,
     methods: usize,
     outcomes: Outcomes,
     workers_started: u64,
@@ -144,6 +148,8 @@ impl Subject {
         let mut config = SessionConfig::new(own_executable()?, self.jdk.clone(), entries, scratch.path().to_owned());
         config.workers = args.workers as usize;
         config.sandbox = sandbox_mode(args.jail.sandbox);
+        // Workers that warm up again now and then would make the slices unlike; what starting one costs is told as `cold_tests_per_cpu_s`.
+        config.recycle_every = u64::MAX;
         config.allow_read = args.jail.allow_read.iter().map(|dir| host.cwd.join(dir)).collect();
         Ok(config)
     }
@@ -196,6 +202,11 @@ fn measure(args: &ThroughputArgs, host: &Host) -> Result<Report, UserError> {
     let config = subject.config(args, host, &scratch)?;
     let watch = subject.watch();
     let methods = calls::public_statics(program);
+    let methods: Vec<_> = if std::env::var_os("RT_LIT").is_some() {
+        methods.into_iter().filter(|m| program.signature(*m).params.iter().all(|p| p.as_prim().is_some() || *p == program.well_known().string)).collect()
+    } else {
+        methods
+    };
     if methods.is_empty() {
         return Err(UserError::ClassPathCorrupt { path: subject.jar, why: "no public static methods".into() });
     }
@@ -207,6 +218,75 @@ fn measure(args: &ThroughputArgs, host: &Host) -> Result<Report, UserError> {
     let tests = Calls::new(program, methods.clone(), args.seed).take(TESTS);
     let harmless = Calls::new(program, calls::harmless(program), args.seed).take(TESTS);
     let mut plain = Runner::start(program, &Watch::default(), &SessionConfig { instrument: false, ..config.clone() })?;
+    let all = tests.len();
+    let tests = ending(tests, &mut [&mut probed.session, &mut plain.session]).map_err(lost)?;
+    let left_out = all - tests.len();
+    if std::env::var_os("RT_DEBUG").is_some() {
+        for (name, r) in [("probed", &mut probed), ("plain", &mut plain)] {
+            for _ in 0..5 {
+                for b in tests.chunks(50) {
+                    r.session.execute(b).map_err(lost)?;
+                }
+            }
+            let mut rows = Vec::new();
+            let t00 = r.session.stats().cpu_us;
+            for t in &tests {
+                let batch = vec![t.clone(); 20];
+                let b = r.session.stats().cpu_us;
+                let mut e = r.session.execute(&batch).map_err(lost)?;
+                rows.push(((r.session.stats().cpu_us - b) as f64 / 20.0, t, e.remove(0)));
+            }
+            let total = (r.session.stats().cpu_us - t00) as f64 / 20.0;
+            rows.sort_by(|a, b| b.0.total_cmp(&a.0));
+            let cum = |n: usize| rows[..n].iter().map(|r| r.0).sum::<f64>();
+            eprintln!(
+                "{name}: mean {:.1} total {total} median {:.1} p10 {:.1} p90 {:.1} top10 {:.0} top100 {:.0} top1000 {:.0} top2000 {:.0}",
+                total / rows.len() as f64,
+                rows[rows.len() / 2].0,
+                rows[rows.len() / 10].0,
+                rows[rows.len() * 9 / 10].0,
+                cum(10),
+                cum(100),
+                cum(1000),
+                cum(2000)
+            );
+            for normal in [true, false] {
+                let v: Vec<f64> = rows.iter().filter(|r| matches!(r.2.outcome, Outcome::Normal) == normal).map(|r| r.0).collect();
+                eprintln!("   normal {normal}: {} tests, mean {:.1}, median {:.1}", v.len(), v.iter().sum::<f64>() / v.len() as f64, v[v.len() / 2]);
+            }
+            let stmts: usize = rows
+                .iter()
+                .map(|r| match &r.2.outcome {
+                    Outcome::Thrown { at, .. } => *at as usize + 1,
+                    _ => r.1.len(),
+                })
+                .sum();
+            let branches: usize = rows.iter().map(|r| r.2.branches.len()).sum();
+            let hits: usize = rows.iter().map(|r| r.2.hits.len()).sum();
+            eprintln!(
+                "   stmts {:.1} hits {:.1} branches {:.1}",
+                stmts as f64 / rows.len() as f64,
+                hits as f64 / rows.len() as f64,
+                branches as f64 / rows.len() as f64
+            );
+            for (us, t, e) in rows.iter().step_by(12).take(40) {
+                let m: Vec<String> = t
+                    .stmts
+                    .iter()
+                    .filter_map(|s| match s {
+                        rethrow_core::testcase::Stmt::Call { method, .. } => Some(program.qualified(*method).replace("org.apache.commons.lang3.", "")),
+                        _ => None,
+                    })
+                    .collect();
+                let out = match &e.outcome {
+                    Outcome::Thrown { at, chain } => format!("{at} {} frames {}", chain[0].exception, chain[0].frames.len()),
+                    o => format!("{o:?}"),
+                };
+                eprintln!("{us:>8.0} {out} {m:?}");
+            }
+        }
+        eprintln!("starts {}", probed.session.stats().starts);
+    }
     let mut jailed = Runner::start(program, &Watch::default(), &config)?;
     let mut free = Runner::start(program, &Watch::default(), &SessionConfig { sandbox: Sandbox::Off, ..config.clone() })?;
 
@@ -215,18 +295,24 @@ fn measure(args: &ThroughputArgs, host: &Host) -> Result<Report, UserError> {
     let mut rounds = 0;
     while rounds == 0 || probed.slices_us.is_empty() || began.elapsed() < total {
         let counts = rounds > 0 && began.elapsed() >= total.mul_f64(WARM_UP);
-        let slice = &tests[rounds * SLICE % TESTS..][..SLICE];
+        let slice = window(&tests, rounds);
         let see = |e: &[Execution]| {
             if counts {
                 outcomes.count(e);
             }
         };
-        probed.slice(slice, counts, see).map_err(lost)?;
-        plain.slice(slice, counts, |_| {}).map_err(lost)?;
-        let slice = &harmless[rounds * SLICE % TESTS..][..SLICE];
-        jailed.slice(slice, counts, |_| {}).map_err(lost)?;
-        free.slice(slice, counts, |_| {}).map_err(lost)?;
+        probed.slice(&slice, counts, see).map_err(lost)?;
+        plain.slice(&slice, counts, |_| {}).map_err(lost)?;
+        let slice = window(&harmless, rounds);
+        jailed.slice(&slice, counts, |_| {}).map_err(lost)?;
+        free.slice(&slice, counts, |_| {}).map_err(lost)?;
         rounds += 1;
+    }
+    if std::env::var_os("RT_CURVE").is_some() {
+        for (name, r) in [("probed", &probed), ("plain", &plain), ("jailed", &jailed), ("free", &free)] {
+            let c: Vec<u64> = r.slices_us.chunks(5).map(|c| (c.len() * SLICE) as u64 * 1000 / c.iter().sum::<u64>().max(1)).collect();
+            eprintln!("{name} {c:?}");
+        }
     }
     let count = (probed.slices_us.len() * SLICE) as f64;
     let stats = probed.session.stats();
@@ -243,6 +329,7 @@ fn measure(args: &ThroughputArgs, host: &Host) -> Result<Report, UserError> {
         parent_rss_mb: machine::peak_rss_mb(),
         heap_mb: config.heap_mb,
         tests: count as u64,
+        left_out,
         methods: methods.len(),
         outcomes,
         workers_started: stats.starts,
@@ -254,6 +341,33 @@ fn measure(args: &ThroughputArgs, host: &Host) -> Result<Report, UserError> {
         jail: probed.session.layers().map(|l| l.to_string()).unwrap_or_default(),
         machine,
     })
+}
+
+/// The tests that every session brings to an end by themselves.
+fn ending(mut tests: Vec<TestCase>, sessions: &mut [&mut JvmSession<'_>]) -> Result<Vec<TestCase>, SessionLost> {
+    for session in sessions {
+        let mut kept = Vec::with_capacity(tests.len());
+        for batch in tests.chunks(BATCH) {
+            let results = session.execute(batch)?;
+            kept.extend(results.iter().map(ends));
+        }
+        let mut kept = kept.into_iter();
+        tests.retain(|_| kept.next().unwrap_or(false));
+    }
+    Ok(tests)
+}
+
+fn ends(execution: &Execution) -> bool {
+    match &execution.outcome {
+        Outcome::Normal => true,
+        Outcome::Thrown { chain, .. } => !chain.iter().any(|t| t.exception == "java.lang.OutOfMemoryError"),
+        _ => false,
+    }
+}
+
+/// The tests of a round.
+fn window(tests: &[TestCase], round: usize) -> Vec<TestCase> {
+    tests.iter().cycle().skip(round * SLICE % tests.len().max(1)).take(SLICE).cloned().collect()
 }
 
 /// Of slices run side by side: robust against a neighbour that wakes up in one of them.
@@ -278,7 +392,7 @@ impl Report {
             ("tests per second", format!("{:.0} with {} workers", self.tests_per_s, self.workers)),
             ("first test after", format!("{} ms", self.first_test_ms)),
             ("memory", format!("worker {} MB with a heap of {} MB, parent {} MB", self.worker_rss_mb, self.heap_mb, self.parent_rss_mb)),
-            ("measured", format!("{} tests on {} methods of {}, seed {}", self.tests, self.methods, self.jar, self.seed)),
+            ("measured", format!("{} tests on {} methods of {}, seed {}, {} left out", self.tests, self.methods, self.jar, self.seed, self.left_out)),
             (
                 "they ended",
                 format!(

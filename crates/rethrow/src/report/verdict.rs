@@ -47,7 +47,8 @@ fn rows(r: &RunRecord, cwd: &Path) -> Vec<(&'static str, String)> {
         rows.push(("run", run.clone()));
     }
     if let Some(nearest) = &r.nearest {
-        rows.push(("nearest", format!("{} was not reached", nearest.place)));
+        // What blocked says whether the place itself was reached.
+        rows.push(("nearest", nearest.place.clone()));
         rows.extend(nearest.blocked.iter().map(|why| ("blocked", why.clone())));
     }
     if r.test.is_none() {

@@ -37,6 +37,26 @@ impl Scratch {
     pub fn path(&self) -> &Path {
         &self.inner
     }
+
+    /// Removes from `parent` what processes left that were killed before they could.
+    pub fn sweep(parent: &Path) {
+        let entries = fs::read_dir(parent).into_iter().flatten().flatten();
+        let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        for folder in folders.filter(|entry| entry.file_name().to_str().and_then(maker).is_some_and(|pid| !is_running(pid))) {
+            remove(&folder.path());
+        }
+    }
+}
+
+/// Which process made the directory of that name.
+fn maker(name: &str) -> Option<u32> {
+    let (pid, number) = name.strip_prefix("rethrow-")?.split_once('-')?;
+    number.parse::<u64>().ok()?;
+    pid.parse().ok()
+}
+
+fn is_running(pid: u32) -> bool {
+    Path::new("/proc").join(pid.to_string()).exists()
 }
 
 impl Drop for Scratch {
@@ -117,6 +137,19 @@ mod tests {
         drop(scratch);
         assert!(!outer.exists());
         assert_eq!(fs::read_to_string(canary).unwrap(), "here");
+    }
+
+    #[test]
+    fn only_what_dead_processes_left_is_swept() {
+        let parent = Scratch::create(&std::env::temp_dir()).unwrap();
+        let ours = Scratch::create(parent.path()).unwrap();
+        // No process has that number: it is beyond the kernel's largest.
+        let left = ["rethrow-4294967295-7", "rethrow-out", "rethrow-1-x", "data"].map(|name| parent.path().join(name));
+        left.iter().for_each(|path| fs::create_dir(path).unwrap());
+        Scratch::sweep(parent.path());
+        assert_eq!(left.map(|path| path.exists()), [false, true, true, true]);
+        assert!(ours.path().exists());
+        Scratch::sweep(Path::new("/nonexistent/parent"));
     }
 
     #[test]

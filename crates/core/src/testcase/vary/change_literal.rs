@@ -99,12 +99,13 @@ fn sign(rng: &mut Rng) -> i64 {
     if rng.chance(0.5) { -1 } else { 1 }
 }
 
-/// The four edits of guided random testing (insert, remove, replace a character or substring), and splicing of constants.
+/// The four edits of guided random testing (insert, remove, replace a character or substring), splicing of constants, and a cut: an index
+/// beyond the end needs a text that ends early, which single removals hardly reach.
 pub fn edit(context: &Context<'_, '_>, rng: &mut Rng, s: &str) -> String {
     let mut chars: Vec<char> = s.chars().collect();
     loop {
         let at = rng.below(chars.len() + 1);
-        match rng.below(5) {
+        match rng.below(6) {
             0 => chars.insert(at, some_char(context, rng)),
             1 if !chars.is_empty() => {
                 let end = if rng.chance(0.3) { (at + 1 + rng.below(4)).min(chars.len()) } else { (at + 1).min(chars.len()) };
@@ -125,6 +126,8 @@ pub fn edit(context: &Context<'_, '_>, rng: &mut Rng, s: &str) -> String {
                     chars.splice(at..at, word.chars());
                 }
             }
+            5 if rng.chance(0.7) => chars.truncate(at),
+            5 => drop(chars.drain(..at)),
             _ => {}
         }
         if rng.chance(0.6) {
