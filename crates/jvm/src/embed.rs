@@ -5,6 +5,7 @@
 
 #![allow(unsafe_code)]
 
+mod backtrace;
 mod call;
 mod classes;
 mod descriptor;

@@ -34,6 +34,10 @@ const STACK_BYTES: u32 = 2 << 20;
 /// What a JVM needs beside its heap: code, metadata, stacks, direct memory.
 const BESIDE_HEAP_MB: u64 = 512;
 
+/// Tests after which a worker is replaced by default. A new JVM runs the program tens of times slower until it has compiled it, so that frequent
+/// replacement would cost more than all tests together; what leaks into memory replaces a worker anyway.
+const RECYCLE_EVERY: u64 = 50_000;
+
 /// How a session runs. Everything that comes from flags or the environment is handed in.
 #[derive(Clone, Debug)]
 pub struct SessionConfig {
@@ -77,7 +81,7 @@ impl SessionConfig {
             time_limit_ms: 400,
             heap_mb: 128,
             assertions: false,
-            recycle_every: 20_000,
+            recycle_every: RECYCLE_EVERY,
             instrument: true,
             lazy: Vec::new(),
         }

@@ -10,6 +10,9 @@ use super::vm::{Env, Global, jni};
 /// Longest class name that is read.
 const NAME_CAP: usize = 4096;
 
+/// How many classes are compared before a name is asked for.
+const RECENT: usize = 8;
+
 /// A class met at run time.
 #[derive(Clone)]
 pub struct ClassInfo {
@@ -31,6 +34,8 @@ pub struct Classes {
     /// (Identity hashes would not do: the worker's options make them all equal.)
     by_hash: FxHashMap<i32, Vec<ClassInfo>>,
     met: u32,
+    /// The classes asked for last, newest first: most objects are of one of these, and comparing is cheaper than asking for a name.
+    recent: Vec<ClassInfo>,
     by_name: FxHashMap<String, Result<Global, String>>,
 }
 
@@ -49,6 +54,7 @@ impl Classes {
             loader: env.global(loader),
             by_hash: FxHashMap::default(),
             met: 0,
+            recent: Vec::with_capacity(RECENT + 1),
             by_name: FxHashMap::default(),
         })
     }
@@ -61,7 +67,18 @@ impl Classes {
     /// The class of `object`, which is not null.
     pub fn of(&mut self, env: Env, object: jobject) -> ClassInfo {
         let class = env.class_of(object);
-        let info = self.info(env, class);
+        let info = match self.recent.iter().position(|c| env.same(c.class.0, class)) {
+            Some(place) => {
+                self.recent[..=place].rotate_right(1);
+                self.recent[0].clone()
+            }
+            None => {
+                let info = self.info(env, class);
+                self.recent.insert(0, info.clone());
+                self.recent.truncate(RECENT);
+                info
+            }
+        };
         env.drop_local(class);
         info
     }

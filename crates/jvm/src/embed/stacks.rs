@@ -1,6 +1,6 @@
 //! Reads exceptions: class, message, frames and causes, each distinct stack and chain once.
 //!
-//! Frames come from `Throwable.getStackTrace` itself, never from an override. `getMessage` and `getCause` may be the program's code, so what they
+//! Frames come from `Throwable.getStackTrace` itself, never from an override; a stack that was seen before is recognised by `backtrace`. `getMessage` and `getCause` may be the program's code, so what they
 //! throw is swallowed and the caller has made sure that they cannot run for ever.
 
 use std::hash::{Hash, Hasher};
@@ -11,7 +11,8 @@ use jvmti_bindings::sys::jni::{jfieldID, jmethodID, jobject, jthrowable, jvalue}
 use rethrow_worker::protocol::{Known, StackFrame, Thrown};
 use rustc_hash::{FxHashMap, FxHasher};
 
-use super::classes::Classes;
+use super::backtrace::Backtraces;
+use super::classes::{ClassInfo, Classes};
 use super::vm::{Env, Global, jni};
 
 const MESSAGE_CAP: usize = 2048;
@@ -32,6 +33,12 @@ pub struct Stacks {
     get_stack: jmethodID,
     get_message: jmethodID,
     get_cause: jmethodID,
+    /// The fields behind the two methods, for classes that do not override them; absent if this JDK has no such fields.
+    message: Option<jfieldID>,
+    cause: Option<jfieldID>,
+    /// By the number of the class: whether it has its own `getMessage` and `getCause`.
+    overrides: FxHashMap<u32, [bool; 2]>,
+    backtraces: Backtraces,
     arrays: Global,
     array_hash: jmethodID,
     element: ElementIds,
@@ -61,6 +68,10 @@ impl Stacks {
             get_stack: env.method(throwable, "getStackTrace", "()[Ljava/lang/StackTraceElement;")?,
             get_message: env.method(throwable, "getMessage", text)?,
             get_cause: env.method(throwable, "getCause", "()Ljava/lang/Throwable;")?,
+            message: env.field(throwable, "detailMessage", "Ljava/lang/String;").ok(),
+            cause: env.field(throwable, "cause", "Ljava/lang/Throwable;").ok(),
+            overrides: FxHashMap::default(),
+            backtraces: Backtraces::new(env, throwable),
             arrays,
             array_hash: env.static_method(arrays, "hashCode", "([Ljava/lang/Object;)I")?,
             element: ElementIds {
@@ -84,7 +95,7 @@ impl Stacks {
     /// The number of the chain of `thrown` and its causes, and the chain itself.
     pub fn chain(&mut self, env: Env, classes: &mut Classes, thrown: jthrowable) -> (u32, Rc<[Thrown]>) {
         if self.chains.len() >= MAX_INTERNED || self.stacks.len() >= MAX_INTERNED {
-            self.forget();
+            self.forget(env);
         }
         let mut links = Vec::new();
         let mut objects: Vec<jobject> = Vec::new();
@@ -94,13 +105,39 @@ impl Stacks {
                 break;
             }
             objects.push(link);
-            links.push(self.link(env, classes, link));
-            next = env.call_object(link, self.get_cause);
+            let class = classes.of(env, link);
+            let [own_message, own_cause] = self.overrides(env, &class);
+            let message = self.read(env, link, self.message.filter(|_| !own_message), self.get_message);
+            links.push(self.link(env, &class, message, link));
+            let cause = self.read(env, link, self.cause.filter(|_| !own_cause), self.get_cause);
+            // An exception that is its own cause has none yet.
+            next = cause.filter(|cause| !env.same(*cause, link));
         }
         self.intern_chain(links)
     }
 
-    fn forget(&mut self) {
+    /// Whether a class has its own `getMessage` and `getCause`: looking them up gives the methods of `Throwable` if not.
+    fn overrides(&mut self, env: Env, class: &ClassInfo) -> [bool; 2] {
+        if let Some(known) = self.overrides.get(&class.number) {
+            return *known;
+        }
+        let message = env.method(class.class, "getMessage", "()Ljava/lang/String;");
+        let cause = env.method(class.class, "getCause", "()Ljava/lang/Throwable;");
+        let found = [message != Ok(self.get_message), cause != Ok(self.get_cause)];
+        self.overrides.insert(class.number, found);
+        found
+    }
+
+    /// The field if one is given, else what the method gives.
+    fn read(&self, env: Env, thrown: jthrowable, field: Option<jfieldID>, method: jmethodID) -> Option<jobject> {
+        match field {
+            Some(field) => Some(jni!(env, GetObjectField, thrown, field)).filter(|value| !value.is_null()),
+            None => env.call_object(thrown, method),
+        }
+    }
+
+    fn forget(&mut self, env: Env) {
+        self.backtraces.forget(env);
         self.chains.clear();
         self.stacks.clear();
         // Types keep their numbers: the executor remembers which it told.
@@ -120,19 +157,29 @@ impl Stacks {
         (number, shared)
     }
 
-    fn link(&mut self, env: Env, classes: &mut Classes, thrown: jthrowable) -> Thrown {
-        let exception = classes.of(env, thrown).name.to_string();
-        let message = env.call_object(thrown, self.get_message).map(|m| {
+    fn link(&mut self, env: Env, class: &ClassInfo, message: Option<jobject>, thrown: jthrowable) -> Thrown {
+        let message = message.map(|m| {
             let text = env.text(m, MESSAGE_CAP);
             env.drop_local(m);
             text
         });
-        Thrown { exception, message, stack: self.stack(env, thrown) }
+        Thrown { exception: class.name.to_string(), message, stack: self.stack(env, thrown) }
     }
 
     fn stack(&mut self, env: Env, thrown: jthrowable) -> u32 {
+        if let Some(number) = self.backtraces.recognise(env, thrown) {
+            return number;
+        }
         let elements = jni!(env, CallNonvirtualObjectMethodA, thrown, self.throwable.0, self.get_stack, null());
         let failed = env.clear_exception() || elements.is_null();
+        let number = self.number_of(env, elements, failed);
+        if !failed {
+            self.backtraces.remember(env, thrown, number);
+        }
+        number
+    }
+
+    fn number_of(&mut self, env: Env, elements: jobject, failed: bool) -> u32 {
         let key = if failed { (0, 0, 0) } else { self.key(env, elements) };
         if let Some(number) = self.stacks.get(&key) {
             env.drop_local(elements);
