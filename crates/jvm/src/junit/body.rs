@@ -548,7 +548,19 @@ impl Writer<'_> {
         let not_inherited = def.access == Access::Package && self.program.package(here) != self.program.package(def.owner);
         let generic = self.scope.generics.of(self.program, def.owner).method(self.program, method).is_some();
         let specialised = generic && !self.is_raw(receiver.ty) && self.is_raw(Ty::reference(def.owner));
-        not_inherited || specialised || self.is_rivalled(method, here, exprs).unwrap_or(true)
+        not_inherited || specialised || self.is_bridged(method, here) || self.is_rivalled(method, here, exprs).unwrap_or(true)
+    }
+
+    /// Whether a class from `here` upwards overrides `method` with another return or parameter type. Then its bridge, which has a frame of its own,
+    /// runs only if the call names `method` where it is declared. In the platform's classes nobody looks at frames.
+    fn is_bridged(&self, method: MethodId, here: TypeId) -> bool {
+        let (name, desc) = (self.program.method_name(method), self.program.method_desc(method));
+        let arity = self.program.signature(method).params.len();
+        let is_bridge = |m: MethodId| self.program.method(m).flags.has(Flags::BRIDGE);
+        self.program.supertypes(here).into_iter().filter(|t| !self.program.ty(*t).platform).any(|t| {
+            let rivals = || self.program.methods_named(t, name).filter(|m| self.program.signature(*m).params.len() == arity);
+            rivals().any(|m| is_bridge(m) && self.program.method_desc(m) == desc) && rivals().any(|m| !is_bridge(m))
+        })
     }
 
     fn operands(&self, method: MethodId, args: &[Var]) -> Result<Vec<Expr>, String> {
