@@ -9,6 +9,7 @@ pub mod control_dependence;
 pub mod dominators;
 pub mod ir;
 pub mod literals;
+pub mod parameter;
 pub mod ty;
 
 use std::sync::{Arc, Mutex, OnceLock};
@@ -16,6 +17,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
+pub use parameter::{Parameter, Shape, Taking};
 pub use ty::{Assignability, Base, Prim, Ty};
 
 /// A type: class, interface, or a name that is mentioned but not on the class path ([`TypeDef::missing`]).
@@ -147,6 +149,10 @@ pub trait BodySource: Send + Sync {
     fn hazards(&self, _exception: &str) -> ir::Hazards {
         ir::Hazards::EXPLICIT
     }
+    /// What is known of the parameters of a method, in the order of its signature; empty where declared types say it all.
+    fn parameters(&self, _program: &Program, _method: MethodId) -> Vec<Parameter> {
+        Vec::new()
+    }
 }
 
 /// See the module documentation.
@@ -165,7 +171,9 @@ pub struct Program {
     source: Box<dyn BodySource>,
     bodies: Mutex<FxHashMap<MethodId, Option<Arc<ir::Body>>>>,
     unreadable: Mutex<Vec<(MethodId, String)>>,
+    parameters: Mutex<FxHashMap<MethodId, Arc<[Parameter]>>>,
     well_known: WellKnown,
+    dynamic: bool,
 }
 
 /// The few types that statements have without naming them.
@@ -344,6 +352,19 @@ impl Program {
         self.bodies.lock().expect("no holder panics").insert(id, body.clone());
         body
     }
+    /// Whether any value may stand anywhere; see [`ProgramBuilder::dynamic`].
+    pub fn is_dynamic(&self) -> bool {
+        self.dynamic
+    }
+    /// What is known of a method's parameters; empty where their declared types say it all.
+    pub fn parameters(&self, id: MethodId) -> Arc<[Parameter]> {
+        if let Some(known) = self.parameters.lock().expect("no holder panics").get(&id) {
+            return known.clone();
+        }
+        let found: Arc<[Parameter]> = self.source.parameters(self, id).into();
+        self.parameters.lock().expect("no holder panics").insert(id, found.clone());
+        found
+    }
     /// The ways in which an instruction itself raises exactly that exception, to be given to [`ir::Body::may_raise`]. For a frame
     /// that called on, look for calls ([`ir::Hazards::CALL`], [`ir::Hazards::INIT`]) instead.
     pub fn hazards(&self, exception: &str) -> ir::Hazards {
@@ -407,6 +428,7 @@ pub struct ProgramBuilder {
     sig_of: FxHashMap<Sym, u32>,
     by_name: FxHashMap<Sym, TypeId>,
     well_known: Option<WellKnown>,
+    dynamic: bool,
 }
 
 impl ProgramBuilder {
@@ -417,6 +439,10 @@ impl ProgramBuilder {
     pub fn well_known(&mut self, object: &str, string: &str, class: &str) {
         let [object, string, class] = [object, string, class].map(|name| Ty::reference(self.mention(name)));
         self.well_known = Some(WellKnown { object, string, class });
+    }
+    /// The language declares no types: any value may stand anywhere, and [`BodySource::parameters`] suggests what to pass.
+    pub fn dynamic(&mut self) {
+        self.dynamic = true;
     }
     /// The id of a name, defined or not.
     pub fn mention(&mut self, name: &str) -> TypeId {
@@ -541,6 +567,8 @@ impl ProgramBuilder {
             source,
             bodies: Mutex::default(),
             unreadable: Mutex::default(),
+            parameters: Mutex::default(),
+            dynamic: self.dynamic,
         }
     }
 }

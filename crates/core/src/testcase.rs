@@ -4,6 +4,7 @@
 //! Building, variation and repair are in the submodules.
 
 pub mod build;
+pub mod data;
 pub mod portable;
 pub mod repair;
 pub mod validity;
@@ -12,6 +13,7 @@ pub mod vary;
 use serde::{Deserialize, Serialize};
 
 use crate::program::{FieldId, MethodId, MethodKind, Prim, Program, Ty};
+pub use data::Data;
 
 /// The value defined by the statement of that index.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -132,6 +134,8 @@ pub enum Stmt {
         value: Var,
         ty: Ty,
     },
+    /// A value of a language without declared types.
+    Data(Data),
 }
 
 impl Stmt {
@@ -145,6 +149,11 @@ impl Stmt {
             Stmt::ArraySet { array, value, .. } => vec![*array, *value],
             Stmt::ArrayGet { array, .. } => vec![*array],
             Stmt::Cast { value, .. } => vec![*value],
+            Stmt::Data(data) => {
+                let mut vars = Vec::new();
+                data.vars(&mut vars);
+                vars
+            }
         }
     }
     pub fn operands_mut(&mut self) -> Vec<&mut Var> {
@@ -157,6 +166,11 @@ impl Stmt {
             Stmt::ArraySet { array, value, .. } => vec![array, value],
             Stmt::ArrayGet { array, .. } => vec![array],
             Stmt::Cast { value, .. } => vec![value],
+            Stmt::Data(data) => {
+                let mut vars = Vec::new();
+                data.vars_mut(&mut vars);
+                vars
+            }
         }
     }
     /// The method it calls, constructors included.
@@ -169,7 +183,11 @@ impl Stmt {
     }
     /// A plain value that runs no code of the program.
     pub fn is_literal(&self) -> bool {
-        matches!(self, Stmt::Lit(_) | Stmt::Str(_) | Stmt::Null(_) | Stmt::Class(_))
+        match self {
+            Stmt::Lit(_) | Stmt::Str(_) | Stmt::Null(_) | Stmt::Class(_) => true,
+            Stmt::Data(data) => !data.has_vars(),
+            _ => false,
+        }
     }
 }
 
@@ -199,6 +217,7 @@ impl TestCase {
             Stmt::Lit(v) => Ty::prim(v.prim()),
             Stmt::Str(_) => program.well_known().string,
             Stmt::Class(_) => program.well_known().class,
+            Stmt::Data(_) => program.well_known().object,
             Stmt::Null(ty) | Stmt::Cast { ty, .. } => *ty,
             Stmt::GetStatic(f) | Stmt::GetField { field: f, .. } => program.field(*f).ty,
             Stmt::New { ctor, .. } => Ty::reference(program.method(*ctor).owner),
@@ -259,7 +278,7 @@ impl TestCase {
         let mut used = vec![false; self.len()];
         let mut remove = vec![false; self.len()];
         for (i, s) in self.stmts.iter().enumerate().rev() {
-            let idle = !used[i] && (s.is_literal() || matches!(s, Stmt::Cast { .. } | Stmt::GetStatic(_)));
+            let idle = !used[i] && (s.is_literal() || matches!(s, Stmt::Cast { .. } | Stmt::GetStatic(_) | Stmt::Data(_)));
             if idle && i + 1 < self.len() {
                 remove[i] = true;
             } else {

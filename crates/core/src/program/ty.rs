@@ -93,6 +93,9 @@ impl Program {
         if !from.is_reference() || !to.is_reference() {
             return Assignability::No;
         }
+        if self.is_dynamic() {
+            return Assignability::Yes;
+        }
         if self.is_widening(from, to) {
             Assignability::Yes
         } else if self.is_widening(to, from) || self.may_have_common_subtype(from, to) {

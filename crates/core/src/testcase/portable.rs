@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Stmt, TestCase, Value, Var};
+use super::{Data, Stmt, TestCase, Value, Var};
 use crate::program::{Base, FieldId, MethodId, Prim, Program, Ty};
 
 /// A type by name: `int`, `java.lang.String`, with `[]` for each dimension.
@@ -34,6 +34,7 @@ pub enum PortableStmt {
     ArraySet { array: Var, index: u32, value: Var },
     ArrayGet { array: Var, index: u32 },
     Cast { value: Var, ty: TyName },
+    Data { data: Data },
 }
 
 /// A whole test by names.
@@ -139,6 +140,7 @@ fn name_stmt(program: &Program, stmt: &Stmt) -> PortableStmt {
         Stmt::ArraySet { array, index, value } => PortableStmt::ArraySet { array, index, value },
         Stmt::ArrayGet { array, index } => PortableStmt::ArrayGet { array, index },
         Stmt::Cast { value, ty: t } => PortableStmt::Cast { value, ty: ty(&t) },
+        Stmt::Data(data) => PortableStmt::Data { data },
     }
 }
 
@@ -157,5 +159,6 @@ fn find_stmt(program: &Program, stmt: &PortableStmt) -> Result<Stmt, Unknown> {
         PortableStmt::ArraySet { array, index, value } => Stmt::ArraySet { array, index, value },
         PortableStmt::ArrayGet { array, index } => Stmt::ArrayGet { array, index },
         PortableStmt::Cast { value, ty } => Stmt::Cast { value, ty: find_ty(program, &ty)? },
+        PortableStmt::Data { data } => Stmt::Data(data),
     })
 }

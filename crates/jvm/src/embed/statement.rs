@@ -108,6 +108,7 @@ impl Statements {
             Stmt::ArraySet { array, index, value } => self.array_set(*array, *index, *value),
             Stmt::ArrayGet { array, index } => self.array_get(*array, *index),
             Stmt::Cast { value, ty } => self.cast(*value, *ty),
+            Stmt::Data(_) => Err(Stop::Invalid("a value without declared type".to_owned())),
         }
     }
 

@@ -319,6 +319,7 @@ impl Writer<'_> {
             Stmt::ArrayGet { array, index } => Ok(Expr::primary(self.element(*array, *index)?, own)),
             Stmt::Cast { value, .. } => self.converted(*value, self.declared(i)),
             Stmt::SetField { .. } | Stmt::ArraySet { .. } => Err("an assignment has no value here".into()),
+            Stmt::Data(_) => Err("a value without declared type cannot be written in Java".into()),
         }
     }
 
