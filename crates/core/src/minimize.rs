@@ -2,6 +2,7 @@
 //! level, is 1-minimal in its statements, and minimising it again changes nothing.
 
 pub mod arguments;
+pub mod data;
 pub mod literals;
 pub mod statements;
 

@@ -5,7 +5,7 @@ use super::Oracle;
 use crate::program::{Assignability, Program};
 use crate::search::Stop;
 use crate::testcase::validity::{operand_ty, receiver};
-use crate::testcase::{Stmt, TestCase, Var};
+use crate::testcase::{Data, Stmt, TestCase, Var};
 
 pub fn pass(oracle: &mut Oracle<'_, '_>, program: &Program, test: &TestCase) -> Result<TestCase, Stop> {
     let mut best = test.clone();
@@ -35,9 +35,14 @@ fn simpler(oracle: &mut Oracle<'_, '_>, program: &Program, test: &TestCase, at: 
     if receiver || !ty.is_reference() || matches!(stmt, Stmt::Cast { .. }) || matches!(test.stmt(old), Stmt::Null(_)) {
         return Ok(None);
     }
+    // without declared types there is no null that fits everything; `data` leaves such arguments out or makes them small
+    let nothing = if program.is_dynamic() { Stmt::Data(Data::None) } else { Stmt::Null(ty) };
+    if program.is_dynamic() && test.stmt(old).is_literal() {
+        return Ok(None);
+    }
     let mut candidates: Vec<TestCase> = Vec::new();
     let mut null = test.clone();
-    null.insert(at, Stmt::Null(ty));
+    null.insert(at, nothing);
     *null.stmts[at + 1].operands_mut()[operand] = Var(at as u32);
     candidates.push(null.sweep());
     if !test.stmt(old).is_literal() {

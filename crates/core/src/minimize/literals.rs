@@ -1,6 +1,6 @@
 //! Literal pass: numbers towards 0, strings shorter and plainer, arrays shorter.
 
-use super::Oracle;
+use super::{Oracle, data};
 use crate::search::Stop;
 use crate::testcase::{Stmt, TestCase, Value};
 
@@ -12,6 +12,7 @@ pub fn pass(oracle: &mut Oracle<'_, '_>, test: &TestCase) -> Result<TestCase, St
             Stmt::Lit(v) => number(oracle, best, at, v)?,
             Stmt::Str(s) => string(oracle, best, at, s)?,
             Stmt::NewArray { .. } => array(oracle, best, at)?,
+            Stmt::Data(_) => data::pass(oracle, best, at)?,
             _ => best,
         };
         at += 1;
@@ -69,18 +70,30 @@ fn rounded(oracle: &mut Oracle<'_, '_>, best: TestCase, at: usize, value: Value)
     Ok(best)
 }
 
-/// Empty at once, else chunks of characters by halves, then each character as plain as it can be.
-fn string(oracle: &mut Oracle<'_, '_>, mut best: TestCase, at: usize, text: String) -> Result<TestCase, Stop> {
+/// Chunks of characters by halves, then each character as plain as it can be.
+fn string(oracle: &mut Oracle<'_, '_>, best: TestCase, at: usize, text: String) -> Result<TestCase, Stop> {
+    shorten(oracle, best, text, &|test, text| test.stmts[at] = Stmt::Str(text))
+}
+
+/// The same for a text anywhere: `put` writes one into a test.
+pub fn shorten(oracle: &mut Oracle<'_, '_>, mut best: TestCase, text: String, put: &dyn Fn(&mut TestCase, String)) -> Result<TestCase, Stop> {
     let mut chars: Vec<char> = text.chars().collect();
+    let attempt = |oracle: &mut Oracle<'_, '_>, best: &mut TestCase, text: &[char]| {
+        let mut candidate = best.clone();
+        put(&mut candidate, text.iter().collect());
+        let accepted = oracle.accept(candidate)?;
+        let yes = accepted.is_some();
+        accepted.into_iter().for_each(|a| *best = a);
+        Ok::<bool, Stop>(yes)
+    };
     let mut size = chars.len();
     while size >= 1 {
         let mut end = chars.len();
         while end > 0 {
             let start = end.saturating_sub(size);
-            let shorter: String = chars[..start].iter().chain(&chars[end..]).collect();
-            if let Some(accepted) = replaced(oracle, &best, at, Stmt::Str(shorter))? {
-                best = accepted;
-                chars.drain(start..end);
+            let shorter: Vec<char> = chars[..start].iter().chain(&chars[end..]).copied().collect();
+            if attempt(oracle, &mut best, &shorter)? {
+                chars = shorter;
             }
             end = start;
         }
@@ -93,8 +106,7 @@ fn string(oracle: &mut Oracle<'_, '_>, mut best: TestCase, at: usize, text: Stri
             }
             let mut plainer = chars.clone();
             plainer[i] = plain;
-            if let Some(accepted) = replaced(oracle, &best, at, Stmt::Str(plainer.iter().collect()))? {
-                best = accepted;
+            if attempt(oracle, &mut best, &plainer)? {
                 chars = plainer;
                 break;
             }

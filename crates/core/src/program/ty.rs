@@ -94,11 +94,23 @@ impl Program {
             return Assignability::No;
         }
         if self.is_dynamic() {
-            return Assignability::Yes;
+            return self.dynamically(from, to);
         }
         if self.is_widening(from, to) {
             Assignability::Yes
         } else if self.is_widening(to, from) || self.may_have_common_subtype(from, to) {
+            Assignability::Maybe
+        } else {
+            Assignability::No
+        }
+    }
+
+    /// Without declared types a parameter takes anything, and a value of unknown type may be what a receiver has to be.
+    fn dynamically(&self, from: Ty, to: Ty) -> Assignability {
+        let object = self.well_known().object;
+        if to == object || self.is_widening(from, to) {
+            Assignability::Yes
+        } else if from == object {
             Assignability::Maybe
         } else {
             Assignability::No

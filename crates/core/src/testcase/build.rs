@@ -3,6 +3,7 @@
 //! A [`Palette`] is what can be built from one package for one program: it does not change during a search. A [`Maker`] appends to a test case.
 //! Nothing here knows whether a statement is useful; that is for the search to find out.
 
+pub mod dynamic;
 pub mod literals;
 pub mod producers;
 
@@ -129,6 +130,9 @@ impl<'a, 'p> Maker<'a, 'p> {
 
     /// A value of type `ty`, for parameter `param` if it is an argument.
     pub fn value(&mut self, ty: Ty, param: Option<(MethodId, usize)>) -> Option<Var> {
+        if self.program().is_dynamic() {
+            return self.dynamic_value(param);
+        }
         match (ty.as_prim(), ty.is_array()) {
             (Some(prim), _) => Some(self.primitive(prim)),
             (None, true) => self.array(ty),
@@ -233,7 +237,7 @@ impl<'a, 'p> Maker<'a, 'p> {
     }
 
     /// A new object by one of the ways that the palette knows.
-    fn new_object(&mut self, ty: Ty) -> Option<Var> {
+    pub(super) fn new_object(&mut self, ty: Ty) -> Option<Var> {
         let Base::Ref(t) = ty.base else { return None };
         if ty.is_array() {
             return self.array(ty);
@@ -271,6 +275,7 @@ impl<'a, 'p> Maker<'a, 'p> {
     pub fn cast_if_needed(&mut self, var: Var, ty: Ty) -> Option<Var> {
         match self.program().assignable(self.test.ty(self.program(), var), ty) {
             Assignability::Yes => Some(var),
+            Assignability::Maybe if self.program().is_dynamic() => Some(var),
             Assignability::Maybe if self.palette.scope.nameable_ty(self.program(), ty) => Some(self.test.push(Stmt::Cast { value: var, ty })),
             _ => None,
         }

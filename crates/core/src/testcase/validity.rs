@@ -122,6 +122,7 @@ fn operands_fit(program: &Program, test: &TestCase, stmt: &Stmt) -> bool {
             let (from, to) = (test.ty(program, *v), operand_ty(program, test, stmt, i));
             match stmt {
                 Stmt::Cast { ty, .. } => program.assignable(from, *ty) != Assignability::No,
+                _ if program.is_dynamic() => program.assignable(from, to) != Assignability::No,
                 _ => program.assignable(from, to) == Assignability::Yes,
             }
         })

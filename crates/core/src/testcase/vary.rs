@@ -2,11 +2,14 @@
 
 pub mod change_argument;
 pub mod change_call;
+pub mod change_data;
 pub mod change_literal;
 pub mod crossover;
 pub mod delete;
+pub mod edit_text;
 pub mod insert_call;
 pub mod insert_write;
+pub mod mix_text;
 
 use super::TestCase;
 use super::build::{Maker, Palette, Policy};

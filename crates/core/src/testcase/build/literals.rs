@@ -12,6 +12,10 @@ pub struct LiteralPool {
     ints: Vec<i64>,
     floats: Vec<f64>,
     strings: Vec<String>,
+    /// Words and single marks inside the strings: what sentences are made of.
+    tokens: Vec<String>,
+    /// Those of the strings and tokens that look like names: keys, options, attributes.
+    words: Vec<String>,
 }
 
 impl LiteralPool {
@@ -37,6 +41,16 @@ impl LiteralPool {
     pub fn add_string(&mut self, s: &str) {
         if s.len() <= 200 && !self.strings.iter().any(|t| t == s) {
             self.strings.push(s.to_string());
+            tokens(s).for_each(|t| self.add_token(t));
+        }
+    }
+    fn add_token(&mut self, token: &str) {
+        if self.tokens.len() >= MAX_TOKENS || self.tokens.iter().any(|t| t == token) {
+            return;
+        }
+        self.tokens.push(token.to_string());
+        if token.starts_with(|c: char| c.is_alphabetic() || c == '_') {
+            self.words.push(token.to_string());
         }
     }
     /// The constants in the bodies and constant fields of a type.
@@ -61,6 +75,7 @@ impl LiteralPool {
         }
         for quote in ['"', '\'', '`'] {
             for inner in message.split(quote).skip(1).step_by(2) {
+                self.add_string(&unescaped(inner));
                 self.add_string(inner);
             }
         }
@@ -74,6 +89,44 @@ impl LiteralPool {
     pub fn strings(&self) -> &[String] {
         &self.strings
     }
+    pub fn words(&self) -> &[String] {
+        &self.words
+    }
+}
+
+/// Tokens kept; a program with more is known well enough by these.
+const MAX_TOKENS: usize = 1500;
+const MAX_WORD: usize = 20;
+
+/// Runs of letters and digits, and each other character by itself.
+fn tokens(text: &str) -> impl Iterator<Item = &str> {
+    let whole = (text.len() <= 6 && !text.is_empty()).then_some(text);
+    let parts = text.split_inclusive(|c: char| !c.is_alphanumeric() && c != '_').flat_map(|part| {
+        let mark = part.char_indices().next_back().filter(|(_, c)| !c.is_alphanumeric() && *c != '_').map_or(part.len(), |(i, _)| i);
+        [&part[..mark], &part[mark..]]
+    });
+    whole.into_iter().chain(parts).filter(|t| !t.is_empty() && t.len() <= MAX_WORD)
+}
+
+/// Messages often quote a value as source would write it: `'a\\nb'`.
+fn unescaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match (c, chars.clone().next()) {
+            ('\\', Some(e @ ('n' | 't' | 'r' | '\\' | '\'' | '"'))) => {
+                out.push(match e {
+                    'n' => '\n',
+                    't' => '\t',
+                    'r' => '\r',
+                    other => other,
+                });
+                chars.next();
+            }
+            _ => out.push(c),
+        }
+    }
+    out
 }
 
 /// From here on an integer is taken from a pool only with [`LARGE_CHANCE`] where it may become a size.
@@ -93,7 +146,7 @@ pub fn value(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rn
 }
 
 /// `large` is the chance that a large number of a pool is taken.
-fn int(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rng, large: f64) -> i64 {
+pub fn int(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rng, large: f64) -> i64 {
     if rng.chance(policy.pool) {
         let dynamic = facts.ints();
         let from = if rng.chance(0.5) && !dynamic.is_empty() { dynamic } else { palette.literals.ints() };
@@ -109,7 +162,7 @@ fn int(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rng, lar
     }
 }
 
-fn float(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rng) -> f64 {
+pub fn float(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rng) -> f64 {
     if rng.chance(policy.pool / 2.0)
         && let Some(v) = rng.pick(&palette.literals.floats)
     {
@@ -137,7 +190,7 @@ fn character(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rn
     rng.between(32, 126) as u16
 }
 
-/// A string: a constant, one that a comparison saw, a number, two constants in a row, or noise.
+/// A string: a constant, one that a comparison saw, a number, two constants in a row, a sentence of tokens, or noise.
 pub fn text(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rng) -> String {
     if rng.chance(policy.pool) {
         let dynamic = facts.strings();
@@ -151,10 +204,34 @@ pub fn text(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rng
             return format!("{s}{second}");
         }
     }
-    match rng.below(6) {
+    match rng.below(8) {
         0 => String::new(),
         1 => int(palette, facts, policy, rng, 1.0).to_string(),
+        2..=4 => sentence(palette, rng),
         _ => noise(rng, 8),
+    }
+}
+
+/// Tokens of the program's own constants in a row: what a parser is likely to know, without knowing its grammar.
+pub fn sentence(palette: &Palette<'_>, rng: &mut Rng) -> String {
+    let gap = *rng.pick(&["", "", " ", " ", "\n"]).expect("not empty");
+    let mut out = String::new();
+    loop {
+        out.push_str(&token(palette, rng));
+        if rng.chance(0.3) {
+            return out;
+        }
+        out.push_str(if rng.chance(0.8) { gap } else { "" });
+    }
+}
+
+/// One token: of the program's constants, a small number, or a word.
+pub fn token(palette: &Palette<'_>, rng: &mut Rng) -> String {
+    match rng.pick(&palette.literals.tokens) {
+        Some(token) if rng.chance(0.75) => token.clone(),
+        _ if rng.chance(0.4) => rng.between(0, 12).to_string(),
+        _ if rng.chance(0.5) => char_noise(rng).to_string(),
+        _ => noise(rng, 3),
     }
 }
 
@@ -168,4 +245,24 @@ pub fn noise(rng: &mut Rng, max: usize) -> String {
 pub fn char_noise(rng: &mut Rng) -> char {
     let low_high = if rng.chance(0.6) { (b'a', b'z') } else { (b' ', b'~') };
     char::from(rng.between(low_high.0.into(), low_high.1.into()) as u8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constants_fall_into_words_and_marks() {
+        let all: Vec<&str> = tokens("--max-len=%d (see x_1)").collect();
+        assert_eq!(all, ["-", "-", "max", "-", "len", "=", "%", "d", " ", "(", "see", " ", "x_1", ")"]);
+        assert_eq!(tokens("P1W").collect::<Vec<_>>(), ["P1W", "P1W"]);
+    }
+
+    #[test]
+    fn what_a_message_quotes_is_known_as_value_and_as_written() {
+        let mut pool = LiteralPool::default();
+        pool.add_message("expected name token at '<![\\n'");
+        assert!(pool.strings().contains(&"<![\n".to_string()), "{:?}", pool.strings());
+        assert!(pool.strings().contains(&"<![\\n".to_string()), "{:?}", pool.strings());
+    }
 }

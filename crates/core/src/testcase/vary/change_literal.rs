@@ -1,6 +1,6 @@
 //! Change of a literal (EVO-19, §3.4): now and then a fresh one, mostly a small step from the old.
 
-use super::Context;
+use super::{Context, change_data, edit_text};
 use crate::program::Flags;
 use crate::rng::Rng;
 use crate::testcase::build::{literals, splice};
@@ -13,7 +13,8 @@ pub fn apply(context: &Context<'_, '_>, rng: &mut Rng, test: &TestCase, at: usiz
         Stmt::Lit(v) if fresh => Stmt::Lit(literals::value(palette, facts, policy, rng, v.prim())),
         Stmt::Lit(v) => Stmt::Lit(nudge(rng, *v)),
         Stmt::Str(_) if fresh => Stmt::Str(literals::text(palette, facts, policy, rng)),
-        Stmt::Str(s) => Stmt::Str(edit(context, rng, s)),
+        Stmt::Str(s) => Stmt::Str(edit_text::edit(context, rng, s)),
+        Stmt::Data(_) => return change_data::apply(context, rng, test, at),
         Stmt::Class(_) => Stmt::Class(palette.class_literal(rng)),
         Stmt::NewArray { elem, len } => return resize(test, at, *elem, *len, rng),
         Stmt::GetStatic(f) => {
@@ -97,54 +98,4 @@ fn step_of_any_size(rng: &mut Rng) -> i64 {
 
 fn sign(rng: &mut Rng) -> i64 {
     if rng.chance(0.5) { -1 } else { 1 }
-}
-
-/// The four edits of guided random testing (insert, remove, replace a character or substring), splicing of constants, and a cut: an index
-/// beyond the end needs a text that ends early, which single removals hardly reach.
-pub fn edit(context: &Context<'_, '_>, rng: &mut Rng, s: &str) -> String {
-    let mut chars: Vec<char> = s.chars().collect();
-    loop {
-        let at = rng.below(chars.len() + 1);
-        match rng.below(6) {
-            0 => chars.insert(at, some_char(context, rng)),
-            1 if !chars.is_empty() => {
-                let end = if rng.chance(0.3) { (at + 1 + rng.below(4)).min(chars.len()) } else { (at + 1).min(chars.len()) };
-                chars.drain(at.min(end)..end);
-            }
-            2 if at < chars.len() => chars[at] = some_char(context, rng),
-            3 if at < chars.len() => {
-                let shifted = u32::from(chars[at]).wrapping_add_signed(rng.between(-2, 2) as i32);
-                chars[at] = char::from_u32(shifted).unwrap_or('a');
-            }
-            4 => {
-                let pool = if rng.chance(0.5) {
-                    context.facts.strings().iter().map(|s| s.to_string()).collect::<Vec<_>>()
-                } else {
-                    context.palette.literals.strings().to_vec()
-                };
-                if let Some(word) = rng.pick(&pool) {
-                    chars.splice(at..at, word.chars());
-                }
-            }
-            5 if rng.chance(0.7) => chars.truncate(at),
-            5 => drop(chars.drain(..at)),
-            _ => {}
-        }
-        if rng.chance(0.6) {
-            break;
-        }
-    }
-    chars.truncate(200);
-    chars.into_iter().collect()
-}
-
-/// A character that a constant or a comparison mentions, else noise.
-fn some_char(context: &Context<'_, '_>, rng: &mut Rng) -> char {
-    if rng.chance(0.5) {
-        let ints = if rng.chance(0.5) { context.facts.ints() } else { context.palette.literals.ints() };
-        if let Some(c) = rng.pick(ints).and_then(|v| u32::try_from(*v).ok()).filter(|v| (1..0xD800).contains(v)).and_then(char::from_u32) {
-            return c;
-        }
-    }
-    literals::char_noise(rng)
 }

@@ -1,0 +1,270 @@
+//! Values where the language declares no types: what a parameter's name, default, annotation and use suggest ([`Shape`]), else anything.
+//!
+//! Suggestions are followed most of the time, never always: a crash is often what a value of the wrong kind does.
+
+use super::{Maker, literals};
+use crate::program::{MethodId, Shape, Taking, Ty, TypeId};
+use crate::testcase::{Data, Stmt, Var};
+
+/// Nested values are built so deep.
+const MAX_DEPTH: u32 = 3;
+/// Chance that an optional parameter is left to its default.
+const LEAVE_OUT: f64 = 0.6;
+/// Chance that a suggestion is followed where there is one.
+const FOLLOW: f64 = 0.85;
+/// Chance that each suggestion is taken before the next, less convincing one.
+const CONVINCED: f64 = 0.55;
+
+impl Maker<'_, '_> {
+    /// An argument for `param`, or any value.
+    pub(super) fn dynamic_value(&mut self, param: Option<(MethodId, usize)>) -> Option<Var> {
+        let parameter = param.and_then(|(method, i)| self.palette.program.parameters(method).get(i).cloned());
+        let Some(parameter) = parameter else {
+            let data = self.data(&Shape::Any, 0);
+            return Some(self.statement(data));
+        };
+        match parameter.taking {
+            Taking::Rest if self.rng.chance(0.6) => return Some(self.statement(Data::Absent)),
+            Taking::RestNamed if self.rng.chance(0.9) => return Some(self.statement(Data::Absent)),
+            Taking::Rest => {
+                let shape = self.suggested(&parameter.shapes);
+                let items = self.items(&shape, 0);
+                return Some(self.statement(Data::List(items)));
+            }
+            Taking::RestNamed => {
+                let key = self.key_text();
+                let value = self.data(&Shape::Any, 1);
+                return Some(self.statement(Data::Dict(vec![(Data::Str(key), value)])));
+            }
+            _ => {}
+        }
+        if parameter.optional && self.rng.chance(LEAVE_OUT) {
+            return Some(self.statement(Data::Absent));
+        }
+        let shape = self.suggested(&parameter.shapes);
+        if let Some(v) = self.reused(&shape) {
+            return Some(v);
+        }
+        let data = self.data(&shape, 0);
+        Some(self.statement(data))
+    }
+
+    /// A value that is a variable already needs no statement of its own.
+    fn statement(&mut self, data: Data) -> Var {
+        match data {
+            Data::Var(v) => v,
+            data => self.test.push(Stmt::Data(data)),
+        }
+    }
+
+    /// One of the suggestions, the first ones more often.
+    fn suggested(&mut self, shapes: &[Shape]) -> Shape {
+        if shapes.is_empty() || !self.rng.chance(FOLLOW) {
+            return Shape::Any;
+        }
+        let chosen = shapes.iter().find(|_| self.rng.chance(CONVINCED)).cloned();
+        chosen.unwrap_or_else(|| shapes[self.rng.below(shapes.len())].clone())
+    }
+
+    /// The result of an earlier call, where it may fit.
+    fn reused(&mut self, shape: &Shape) -> Option<Var> {
+        let wanted = match shape {
+            Shape::Instance(t) => Some(*t),
+            _ => None,
+        };
+        let made: Vec<Var> = self.vars().filter(|v| matches!(self.test.stmt(*v), Stmt::New { .. } | Stmt::Call { .. })).collect();
+        let fitting: Vec<Var> = made.iter().copied().filter(|v| wanted.is_some_and(|t| self.may_be(*v, t))).collect();
+        match (self.rng.pick(&fitting), self.rng.pick(&made)) {
+            (Some(v), _) if self.rng.chance(self.policy.reuse_object) => Some(*v),
+            (None, Some(v)) if self.rng.chance(0.1) => Some(*v),
+            _ => None,
+        }
+    }
+
+    /// Whether the value is, or was seen to be, of the type.
+    pub(super) fn may_be(&self, var: Var, ty: TypeId) -> bool {
+        let program = self.palette.program;
+        match self.test.stmt(var) {
+            Stmt::New { ctor, .. } => program.is_subtype(program.method(*ctor).owner, ty),
+            Stmt::Call { method, .. } => self.facts.returned(*method).iter().any(|t| program.is_subtype(*t, ty)),
+            _ => false,
+        }
+    }
+
+    /// A value of that shape.
+    pub fn data(&mut self, shape: &Shape, depth: u32) -> Data {
+        match shape {
+            Shape::Any => self.anything(depth),
+            Shape::None => Data::None,
+            Shape::Bool => Data::Bool(self.rng.chance(0.5)),
+            Shape::Int => Data::Int(self.integer()),
+            Shape::Float => self.number(),
+            Shape::Str => Data::Str(literals::text(self.palette, self.facts, self.policy, self.rng)),
+            Shape::Bytes => Data::Bytes(literals::text(self.palette, self.facts, self.policy, self.rng).into_bytes()),
+            Shape::List(inner) => Data::List(self.items(inner, depth)),
+            Shape::Set(inner) => Data::Set(self.items(inner, depth)),
+            Shape::Iterator(inner) => Data::Iterator(self.items(inner, depth)),
+            Shape::Tuple(parts) => Data::Tuple(parts.iter().map(|p| self.data(p, depth + 1)).collect()),
+            Shape::Dict(inner) => self.dict(&inner.0, &inner.1, depth),
+            Shape::Function => self.function(depth),
+            Shape::Stream => Data::Stream(Box::new(self.content())),
+            Shape::File => Data::File(Box::new(self.content())),
+            Shape::Instance(t) => self.instance(*t).map_or_else(|| self.anything(depth), Data::Var),
+            Shape::Class(t) => Data::Var(self.test.push(Stmt::Class(Ty::reference(*t)))),
+            Shape::Having(names) => self.having(names, depth),
+            Shape::Value(data) => self.near(data),
+        }
+    }
+
+    fn instance(&mut self, ty: TypeId) -> Option<Var> {
+        self.new_object(Ty::reference(ty))
+    }
+
+    /// The value itself, or another of its kind.
+    fn near(&mut self, data: &Data) -> Data {
+        if self.rng.chance(0.6) {
+            return data.clone();
+        }
+        let shape = kind_of(data);
+        self.data(&shape, 1)
+    }
+
+    fn integer(&mut self) -> i128 {
+        i128::from(literals::int(self.palette, self.facts, self.policy, self.rng, 0.5))
+    }
+
+    fn number(&mut self) -> Data {
+        match self.rng.below(4) {
+            0 => Data::Int(self.integer()),
+            _ => Data::float(literals::float(self.palette, self.facts, self.policy, self.rng)),
+        }
+    }
+
+    fn items(&mut self, shape: &Shape, depth: u32) -> Vec<Data> {
+        if depth >= MAX_DEPTH {
+            return Vec::new();
+        }
+        let len = self.rng.below(4);
+        let mut items: Vec<Data> = (0..len).map(|_| self.data(shape, depth + 1)).collect();
+        // equal items are what ordering and removal stumble over
+        if len >= 2 && self.rng.chance(0.2) {
+            items[1] = items[0].clone();
+        }
+        items
+    }
+
+    fn dict(&mut self, key: &Shape, value: &Shape, depth: u32) -> Data {
+        if depth >= MAX_DEPTH {
+            return Data::Dict(Vec::new());
+        }
+        let len = self.rng.below(4);
+        let mut pairs: Vec<(Data, Data)> = Vec::with_capacity(len);
+        for _ in 0..len {
+            let key = match key {
+                Shape::Any | Shape::Str if self.rng.chance(0.8) => Data::Str(self.key_text()),
+                other => self.data(other, MAX_DEPTH),
+            };
+            if hashable(&key) && pairs.iter().all(|(k, _)| *k != key) {
+                pairs.push((key, self.data(value, depth + 1)));
+            }
+        }
+        Data::Dict(pairs)
+    }
+
+    /// A key: mostly a word that the program itself mentions.
+    fn key_text(&mut self) -> String {
+        let (palette, facts) = (self.palette, self.facts);
+        if self.rng.chance(0.3)
+            && let Some(word) = self.rng.pick(facts.strings())
+        {
+            return word.to_string();
+        }
+        match self.rng.pick(palette.literals.words()) {
+            Some(word) if self.rng.chance(0.85) => word.clone(),
+            _ => literals::noise(self.rng, 4),
+        }
+    }
+
+    fn function(&mut self, depth: u32) -> Data {
+        if depth >= MAX_DEPTH {
+            return Data::Function(Box::new(Data::None));
+        }
+        Data::Function(Box::new(self.data(&Shape::Any, depth + 1)))
+    }
+
+    fn content(&mut self) -> Data {
+        let text = literals::text(self.palette, self.facts, self.policy, self.rng);
+        if self.rng.chance(0.2) { Data::Bytes(text.into_bytes()) } else { Data::Str(text) }
+    }
+
+    fn having(&mut self, names: &[String], depth: u32) -> Data {
+        if depth >= MAX_DEPTH {
+            return Data::Object(Vec::new());
+        }
+        let mut attributes = Vec::with_capacity(names.len());
+        for name in names {
+            if self.rng.chance(0.9) {
+                let value = if self.rng.chance(0.3) { self.function(depth + 1) } else { self.data(&Shape::Any, depth + 1) };
+                attributes.push((name.clone(), value));
+            }
+        }
+        Data::Object(attributes)
+    }
+
+    fn anything(&mut self, depth: u32) -> Data {
+        let any = || Box::new(Shape::Any);
+        match self.rng.below(100) {
+            0..=34 => self.data(&Shape::Str, depth),
+            35..=52 => self.data(&Shape::Int, depth),
+            53..=59 => Data::None,
+            60..=63 => Data::Bool(self.rng.chance(0.5)),
+            64..=68 => self.number(),
+            69..=77 => self.data(&Shape::List(any()), depth),
+            78..=85 => self.data(&Shape::Dict(Box::new((Shape::Str, Shape::Any))), depth),
+            86..=88 => Data::Tuple(self.items(&Shape::Any, depth)),
+            89..=90 => self.data(&Shape::Bytes, depth),
+            91 => self.function(depth),
+            92 => self.data(&Shape::Iterator(any()), depth),
+            93 => self.data(&Shape::Stream, depth),
+            _ => self.some_instance().unwrap_or(Data::None),
+        }
+    }
+
+    /// An object of one of the trace's own classes.
+    fn some_instance(&mut self) -> Option<Data> {
+        let ty = *self.rng.pick(self.palette.trace_types())?;
+        self.instance(ty).map(Data::Var)
+    }
+}
+
+/// The shape that a value has.
+pub fn kind_of(data: &Data) -> Shape {
+    let any = || Box::new(Shape::Any);
+    match data {
+        Data::None => Shape::None,
+        Data::Bool(_) => Shape::Bool,
+        Data::Int(_) => Shape::Int,
+        Data::Float(_) => Shape::Float,
+        Data::Str(_) => Shape::Str,
+        Data::Bytes(_) => Shape::Bytes,
+        Data::List(items) => Shape::List(Box::new(items.first().map_or(Shape::Any, kind_of))),
+        Data::Tuple(items) => Shape::Tuple(items.iter().map(kind_of).collect()),
+        Data::Set(_) => Shape::Set(any()),
+        Data::Dict(pairs) => Shape::Dict(Box::new((Shape::Str, pairs.first().map_or(Shape::Any, |(_, v)| kind_of(v))))),
+        Data::Function(_) => Shape::Function,
+        Data::Iterator(_) => Shape::Iterator(any()),
+        Data::Stream(_) => Shape::Stream,
+        Data::File(_) => Shape::File,
+        Data::Object(attributes) => Shape::Having(attributes.iter().map(|(n, _)| n.clone()).collect()),
+        Data::Var(_) | Data::Absent => Shape::Any,
+    }
+}
+
+/// Whether it may be a key or stand in a set.
+pub fn hashable(data: &Data) -> bool {
+    match data {
+        Data::List(_) | Data::Dict(_) | Data::Set(_) => false,
+        Data::Tuple(items) => items.iter().all(hashable),
+        _ => true,
+    }
+}

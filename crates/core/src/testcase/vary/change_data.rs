@@ -1,0 +1,200 @@
+//! Change of a value without declared type: a step somewhere inside it, another structure around it, another value of its kind, or any.
+
+use super::{Context, edit_text};
+use crate::program::{MethodId, Shape};
+use crate::rng::Rng;
+use crate::testcase::build::dynamic::{hashable, kind_of};
+use crate::testcase::build::{Maker, splice};
+use crate::testcase::{Data, Stmt, TestCase, Value, Var};
+
+const MAX_SIZE: usize = 120;
+
+pub fn apply(context: &Context<'_, '_>, rng: &mut Rng, test: &TestCase, at: usize) -> Option<TestCase> {
+    let Stmt::Data(old) = &test.stmts[at] else { return None };
+    let param = param_of(test, at);
+    if *old == Data::Absent || rng.chance(0.12) {
+        return remade(context, rng, test, at, param);
+    }
+    if rng.chance(0.08) && param.is_some_and(|(m, i)| context.palette.program.parameters(m).get(i).is_some_and(|p| p.optional)) {
+        return replaced(test, at, Data::Absent);
+    }
+    let n = rng.below(old.size());
+    let mut new = old.clone();
+    let mut longer = None;
+    let grown = splice(test, at, |head| {
+        let mut maker = context.maker_of(rng, head);
+        if let Some(node) = new.nth_mut(n) {
+            let step = step(context, &mut maker, node, n == 0);
+            *node = step;
+        }
+        longer = Some(maker.test.len() - at);
+        Some(maker.test)
+    })?;
+    tidy(&mut new);
+    if new.size() > MAX_SIZE {
+        return None;
+    }
+    let place = at + longer?;
+    let mut changed = grown;
+    // operands inside the old value moved nowhere: they precede `at`
+    changed.stmts[place] = Stmt::Data(new);
+    let changed = changed.sweep();
+    (changed != *test).then_some(changed)
+}
+
+/// The parameter that the value is an argument of, if a call uses it directly.
+fn param_of(test: &TestCase, at: usize) -> Option<(MethodId, usize)> {
+    let var = Var(at as u32);
+    test.stmts[at..].iter().find_map(|s| match s {
+        Stmt::New { ctor: m, args } | Stmt::Call { method: m, args, .. } => args.iter().position(|a| *a == var).map(|i| (*m, i)),
+        _ => None,
+    })
+}
+
+fn replaced(test: &TestCase, at: usize, data: Data) -> Option<TestCase> {
+    let mut changed = test.clone();
+    changed.stmts[at] = Stmt::Data(data);
+    let changed = changed.sweep();
+    (changed != *test).then_some(changed)
+}
+
+/// Another value for the same place.
+fn remade(context: &Context<'_, '_>, rng: &mut Rng, test: &TestCase, at: usize, param: Option<(MethodId, usize)>) -> Option<TestCase> {
+    let object = context.palette.program.well_known().object;
+    let mut made = None;
+    let longer = splice(test, at, |head| {
+        let mut maker = context.maker_of(rng, head);
+        made = maker.value(object, param);
+        made.map(|_| maker.test)
+    })?;
+    let (old, made) = (Var((longer.len() - test.len() + at) as u32), made?);
+    let mut changed = longer;
+    for s in &mut changed.stmts {
+        s.operands_mut().into_iter().filter(|v| **v == old).for_each(|v| *v = made);
+    }
+    let changed = changed.sweep();
+    (changed != *test).then_some(changed)
+}
+
+/// What a value inside becomes; `top` if it is the whole.
+fn step(context: &Context<'_, '_>, maker: &mut Maker<'_, '_>, node: &Data, top: bool) -> Data {
+    if !top && maker.rng.chance(0.1) {
+        return maker.data(&Shape::Any, 1);
+    }
+    if maker.rng.chance(0.04) {
+        return wrapped(maker.rng, node.clone());
+    }
+    let fresh = maker.rng.chance(0.2);
+    match node {
+        _ if fresh => maker.data(&kind_of(node), 1),
+        Data::Bool(b) => Data::Bool(!b),
+        Data::Int(v) => Data::Int(integer(maker.rng, *v)),
+        Data::Float(bits) => match super::change_literal::nudge(maker.rng, Value::Double(*bits)) {
+            Value::Double(bits) => Data::Float(bits),
+            other => Data::float(other.as_f64()),
+        },
+        Data::Str(s) => Data::Str(edit_text::edit(context, maker.rng, s)),
+        Data::Bytes(b) => bytes(context, maker.rng, b),
+        Data::List(items) => Data::List(items_step(maker, items)),
+        Data::Tuple(items) => Data::Tuple(items_step(maker, items)),
+        Data::Set(items) => Data::Set(items_step(maker, items)),
+        Data::Iterator(items) => Data::Iterator(items_step(maker, items)),
+        Data::Dict(pairs) => Data::Dict(pairs_step(maker, pairs)),
+        Data::Object(attributes) if !attributes.is_empty() => {
+            let mut attributes = attributes.clone();
+            let i = maker.rng.below(attributes.len());
+            attributes[i].1 = maker.data(&Shape::Any, 1);
+            Data::Object(attributes)
+        }
+        _ => maker.data(&kind_of(node), 1),
+    }
+}
+
+fn wrapped(rng: &mut Rng, inner: Data) -> Data {
+    match rng.below(4) {
+        0 => Data::Tuple(vec![inner]),
+        1 => Data::Dict(vec![(Data::text("a"), inner)]),
+        _ => Data::List(vec![inner]),
+    }
+}
+
+fn integer(rng: &mut Rng, v: i128) -> i128 {
+    match i64::try_from(v) {
+        Ok(v) => super::change_literal::nudge(rng, Value::Long(v)).as_i64().map_or(0, i128::from),
+        Err(_) => v / 2,
+    }
+}
+
+fn bytes(context: &Context<'_, '_>, rng: &mut Rng, old: &[u8]) -> Data {
+    if rng.chance(0.5)
+        && let Ok(text) = std::str::from_utf8(old)
+    {
+        return Data::Bytes(edit_text::edit(context, rng, text).into_bytes());
+    }
+    let mut new = old.to_vec();
+    let at = rng.below(new.len() + 1);
+    match rng.below(3) {
+        0 => new.insert(at, rng.below(256) as u8),
+        1 if at < new.len() => new[at] = rng.below(256) as u8,
+        _ => new.truncate(at),
+    }
+    Data::Bytes(new)
+}
+
+fn items_step(maker: &mut Maker<'_, '_>, items: &[Data]) -> Vec<Data> {
+    let mut items = items.to_vec();
+    let at = maker.rng.below(items.len() + 1);
+    match maker.rng.below(5) {
+        0 | 1 => {
+            let like = maker.rng.pick(&items).map_or(Shape::Any, kind_of);
+            let shape = if maker.rng.chance(0.7) { like } else { Shape::Any };
+            items.insert(at, maker.data(&shape, 1));
+        }
+        2 if at < items.len() => drop(items.remove(at)),
+        3 if at < items.len() => items.insert(at, items[at].clone()),
+        _ if items.len() >= 2 => {
+            let other = maker.rng.below(items.len());
+            items.swap(at.min(other), other);
+        }
+        _ => items.push(maker.data(&Shape::Any, 1)),
+    }
+    items
+}
+
+fn pairs_step(maker: &mut Maker<'_, '_>, pairs: &[(Data, Data)]) -> Vec<(Data, Data)> {
+    let mut pairs = pairs.to_vec();
+    let at = maker.rng.below(pairs.len() + 1);
+    match maker.rng.below(4) {
+        0 if at < pairs.len() => drop(pairs.remove(at)),
+        1 if at < pairs.len() => pairs[at].1 = maker.data(&Shape::Any, 1),
+        _ => {
+            if let Data::Dict(more) = maker.data(&Shape::Dict(Box::new((Shape::Str, Shape::Any))), 1) {
+                pairs.extend(more.into_iter().take(1));
+            }
+        }
+    }
+    pairs
+}
+
+/// Keys are hashable and differ; nothing but an argument is left out.
+fn tidy(data: &mut Data) {
+    for child in data.children_mut() {
+        if *child == Data::Absent {
+            *child = Data::None;
+        }
+        tidy(child);
+    }
+    match data {
+        Data::Dict(pairs) => {
+            let mut kept: Vec<(Data, Data)> = Vec::with_capacity(pairs.len());
+            for (key, value) in std::mem::take(pairs) {
+                if hashable(&key) && kept.iter().all(|(k, _)| *k != key) {
+                    kept.push((key, value));
+                }
+            }
+            *pairs = kept;
+        }
+        Data::Set(items) => items.retain(hashable),
+        _ => {}
+    }
+}

@@ -1,0 +1,157 @@
+//! Edits of a text: the four of guided random testing (insert, remove, replace a character or substring), and structure without a grammar: tokens of
+//! the program's constants, parts copied, moved, repeated, wrapped in brackets, cut.
+
+use super::Context;
+use crate::rng::Rng;
+use crate::testcase::build::literals;
+
+const MAX_CHARS: usize = 300;
+const PAIRS: [(&str, &str); 8] = [("(", ")"), ("[", "]"), ("{", "}"), ("<", ">"), ("\"", "\""), ("'", "'"), ("`", "`"), ("\n", "\n")];
+
+/// One edit, now and then several.
+pub fn edit(context: &Context<'_, '_>, rng: &mut Rng, s: &str) -> String {
+    let mut chars: Vec<char> = s.chars().collect();
+    loop {
+        match rng.below(12) {
+            0..=6 => edit_chars(context, rng, &mut chars),
+            7 => insert_token(context, rng, &mut chars),
+            _ => edit_parts(context, rng, &mut chars),
+        }
+        if rng.chance(0.6) {
+            break;
+        }
+    }
+    chars.truncate(MAX_CHARS);
+    chars.into_iter().collect()
+}
+
+/// A prefix of one text and a suffix of the other: what two parents know together.
+pub fn splice(rng: &mut Rng, a: &str, b: &str) -> String {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let (cut, from) = (rng.below(a.len() + 1), rng.below(b.len() + 1));
+    a[..cut].iter().chain(&b[from..]).take(MAX_CHARS).collect()
+}
+
+/// A cut is among them: an index beyond the end needs a text that ends early, which single removals hardly reach.
+fn edit_chars(context: &Context<'_, '_>, rng: &mut Rng, chars: &mut Vec<char>) {
+    let at = rng.below(chars.len() + 1);
+    match rng.below(6) {
+        0 => chars.insert(at, some_char(context, rng)),
+        1 if !chars.is_empty() => {
+            let end = if rng.chance(0.3) { (at + 1 + rng.below(4)).min(chars.len()) } else { (at + 1).min(chars.len()) };
+            chars.drain(at.min(end)..end);
+        }
+        2 if at < chars.len() => chars[at] = some_char(context, rng),
+        3 if at < chars.len() => {
+            let shifted = u32::from(chars[at]).wrapping_add_signed(rng.between(-2, 2) as i32);
+            chars[at] = char::from_u32(shifted).unwrap_or('a');
+        }
+        4 => {
+            let pool = if rng.chance(0.5) {
+                context.facts.strings().iter().map(|s| s.to_string()).collect::<Vec<_>>()
+            } else {
+                context.palette.literals.strings().to_vec()
+            };
+            if let Some(word) = rng.pick(&pool) {
+                chars.splice(at..at, word.chars());
+            }
+        }
+        5 if rng.chance(0.7) => chars.truncate(at),
+        5 => drop(chars.drain(..at)),
+        _ => {}
+    }
+}
+
+fn insert_token(context: &Context<'_, '_>, rng: &mut Rng, chars: &mut Vec<char>) {
+    let at = if rng.chance(0.4) { chars.len() } else { rng.below(chars.len() + 1) };
+    let token = literals::token(context.palette, rng);
+    chars.splice(at..at, token.chars());
+}
+
+fn edit_parts(context: &Context<'_, '_>, rng: &mut Rng, chars: &mut Vec<char>) {
+    let (start, end) = part(rng, chars);
+    let inside: Vec<char> = chars[start..end].to_vec();
+    match rng.below(6) {
+        // twice, or again somewhere else
+        0 => drop(chars.splice(end..end, inside)),
+        1 => {
+            let at = rng.below(chars.len() + 1);
+            chars.splice(at..at, inside);
+        }
+        2 => {
+            let (open, close) = *rng.pick(&PAIRS).expect("not empty");
+            chars.splice(end..end, close.chars());
+            chars.splice(start..start, open.chars());
+        }
+        3 => drop(chars.drain(start..end)),
+        4 => {
+            let with = if rng.chance(0.5) { literals::token(context.palette, rng) } else { literals::sentence(context.palette, rng) };
+            chars.splice(start..end, with.chars());
+        }
+        _ => {
+            let times = 1 + rng.below(5);
+            chars.splice(end..end, inside.iter().copied().cycle().take(inside.len() * times));
+        }
+    }
+}
+
+/// A stretch of the text: half of the time one token, else any.
+fn part(rng: &mut Rng, chars: &[char]) -> (usize, usize) {
+    if chars.is_empty() {
+        return (0, 0);
+    }
+    let at = rng.below(chars.len());
+    let word = |c: char| c.is_alphanumeric() || c == '_';
+    if rng.chance(0.5) {
+        if !word(chars[at]) {
+            return (at, at + 1);
+        }
+        let start = chars[..at].iter().rposition(|c| !word(*c)).map_or(0, |i| i + 1);
+        let end = chars[at..].iter().position(|c| !word(*c)).map_or(chars.len(), |i| at + i);
+        return (start, end);
+    }
+    let other = rng.below(chars.len() + 1);
+    (at.min(other), at.max(other))
+}
+
+/// A character that a constant or a comparison mentions, else noise.
+fn some_char(context: &Context<'_, '_>, rng: &mut Rng) -> char {
+    if rng.chance(0.5) {
+        let ints = if rng.chance(0.5) { context.facts.ints() } else { context.palette.literals.ints() };
+        if let Some(c) = rng.pick(ints).and_then(|v| u32::try_from(*v).ok()).filter(|v| (1..0xD800).contains(v)).and_then(char::from_u32) {
+            return c;
+        }
+    }
+    if rng.chance(0.3)
+        && let Some(c) = literals::token(context.palette, rng).chars().next()
+    {
+        return c;
+    }
+    literals::char_noise(rng)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_splice_keeps_a_prefix_of_one_and_a_suffix_of_the_other() {
+        let mut rng = Rng::new(7);
+        for _ in 0..200 {
+            let s = splice(&mut rng, "abc", "xyz");
+            let cut = s.chars().take_while(|c| "abc".contains(*c)).count();
+            assert!("abc".starts_with(&s[..cut]) && "xyz".ends_with(&s[cut..]), "{s}");
+        }
+    }
+
+    #[test]
+    fn a_part_lies_within_the_text() {
+        let mut rng = Rng::new(1);
+        let text: Vec<char> = "ab, (c1)".chars().collect();
+        for _ in 0..500 {
+            let (start, end) = part(&mut rng, &text);
+            assert!(start <= end && end <= text.len());
+        }
+        assert_eq!(part(&mut rng, &[]), (0, 0));
+    }
+}
