@@ -1,5 +1,7 @@
 //! The seam between the search and a language: how a test is executed, rendered and confirmed.
 
+pub mod confirmation;
+
 use std::path::PathBuf;
 
 use crate::execution::Execution;

@@ -22,7 +22,7 @@ use rethrow_core::trace::Frame;
 
 use crate::classpath::ClassPath;
 use body::{Body, Scope};
-pub use confirm::{Command, ConfirmConfig, ConfirmPlan, Ended, RESULT_FILE, drop_harness, parse_result, plan};
+pub use confirm::{ConfirmConfig, parse_result, plan};
 use generics::{FromClassFiles, Generics};
 use names::TypeNames;
 

@@ -11,9 +11,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use rethrow_core::target::confirmation::Ended;
 use rethrow_core::target::{Header, Render, RenderStyle, RenderedTest, Session, TestStyle};
 use rethrow_core::testcase::TestCase;
-use rethrow_jvm::junit::{Ended, JUnit, parse_result};
+use rethrow_jvm::junit::{JUnit, parse_result};
 use rethrow_jvm::launch::JvmSession;
 use rethrow_worker::process::{JailedCommand, Scratch, run_to_end};
 

@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rethrow_core::goal::CrashGoal;
+use rethrow_core::target::confirmation::{Command, ConfirmPlan, Ended, RESULT_FILE, drop_harness};
 use rethrow_core::trace::{Throwable, Via, accepts};
-use rethrow_jvm::junit::{Command, ConfirmPlan, Ended, RESULT_FILE, drop_harness, parse_result};
+
 use rethrow_worker::process::{Finished, JailedCommand, SpawnError, run_to_end};
 use rethrow_worker::sandbox::Sandbox;
 
@@ -204,7 +205,7 @@ fn start(plan: &ConfirmPlan, command: &Command, label: &str, settings: &Settings
     let folder = settings.scratch.join(label);
     make_folder(&folder)?;
     let ended = run_to_end(&jailed(plan, &command.in_folder(&folder), &folder, settings), limit, KEPT_OUTPUT)?;
-    let result = read_result(&folder.join(RESULT_FILE)).as_deref().and_then(parse_result);
+    let result = read_result(&folder.join(RESULT_FILE)).as_deref().and_then(plan.read);
     Ok(match result {
         Some(result) => Start::Ended(result),
         None if ended.timed_out => Start::Not(RunResult::TimedOut),

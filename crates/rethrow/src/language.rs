@@ -1,22 +1,122 @@
-//! Which language a log speaks: the only place in the program that asks.
+//! The languages: which one a log speaks, and what the walk asks of it ([`Platform`]). The only place in the program that tells them apart.
 //!
-//! There is one language so far. A second one adds an arm here, and nothing above changes.
+//! Another language adds a file here and an arm in [`find_traces`] and [`open`]; nothing above changes.
 
+pub mod java;
+
+use std::path::Path;
+
+use rethrow_core::goal::CrashGoal;
 use rethrow_core::parsed::Parsed;
-use rethrow_jvm::trace::{self, FoundTrace};
+use rethrow_core::probe::ProbePlan;
+use rethrow_core::program::Program;
+use rethrow_core::search::targets::BuildRules;
+use rethrow_core::target::confirmation::ConfirmPlan;
+use rethrow_core::target::{Render, RenderedTest, Session};
+use rethrow_core::trace::Trace;
+use rethrow_jvm::trace as java_trace;
+use rethrow_worker::pool::PoolStats;
+use rethrow_worker::sandbox::Layers;
 
+use crate::align::Aligned;
+use crate::config::Config;
 use crate::error::UserError;
+use crate::record::Runtime;
+
+/// See the module documentation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    Java,
+}
+
+/// A trace and where it was found.
+pub struct FoundTrace {
+    pub trace: Trace,
+    /// The line (from 1) that names the exception.
+    pub first_line: usize,
+}
 
 /// All traces in the text; `log` names it in messages.
-pub fn find_traces(bytes: &[u8], log: &str) -> Result<Parsed<Vec<FoundTrace>>, UserError> {
-    let found = trace::parse_all(bytes);
+pub fn find_traces(bytes: &[u8], log: &str) -> Result<(Language, Parsed<Vec<FoundTrace>>), UserError> {
+    let found = java_trace::parse_all(bytes);
     if !found.value.is_empty() {
-        return Ok(found);
+        let value = found.value.into_iter().map(|f| FoundTrace { trace: f.trace, first_line: f.first_line }).collect();
+        return Ok((Language::Java, Parsed { value, diagnostics: found.diagnostics }));
     }
-    let text = trace::decode_text(bytes);
+    let text = java_trace::decode_text(bytes);
     let log = log.to_string();
-    Err(match trace::foreign_language(&text) {
+    Err(match java_trace::foreign_language(&text) {
         Some(language) => UserError::OtherLanguage { log, language },
-        None => UserError::NoTrace { log, lines: text.lines().count(), nearest: trace::nearest_lines(&text) },
+        None => UserError::NoTrace { log, lines: text.lines().count(), nearest: java_trace::nearest_lines(&text) },
     })
+}
+
+/// A program that was read for a trace.
+pub struct Opened {
+    pub platform: Box<dyn Platform>,
+    pub program: Program,
+    /// In the program's own names.
+    pub trace: Trace,
+    /// What it is, in a few words: `JDK 17.0.2`.
+    pub runtime: String,
+    /// Jars, folders or files that were read.
+    pub entries: usize,
+}
+
+/// Reads the program that the configuration names.
+pub fn open(language: Language, config: &Config, trace: &Trace, notes: &mut Vec<String>) -> Result<Opened, UserError> {
+    match language {
+        Language::Java => java::open(config, trace, notes),
+    }
+}
+
+/// What runs a program: everything that the walk does differently from language to language.
+pub trait Platform {
+    /// For the record.
+    fn runtime(&self) -> Runtime;
+    /// The names of what was read, for messages.
+    fn entries(&self) -> Vec<String>;
+    /// Where a type that is missing may be found.
+    fn missing_hint(&self, class: &str) -> Option<String>;
+    /// What makes the goal impossible though every frame is there.
+    fn check(&self, program: &Program, goal: &CrashGoal, notes: &mut Vec<String>) -> Result<(), UserError>;
+    fn rules(&self, program: &Program, goal: &CrashGoal) -> BuildRules;
+    fn start<'a>(&'a self, config: &Config, aligned: &'a Aligned, scratch: &Path) -> Result<Started<'a>, UserError>;
+    fn render(&self) -> &dyn Render;
+    /// Version of the test framework that tests are written for.
+    fn framework(&self, config: &Config) -> u32;
+    /// Assertions of the program have to be switched on for the crash.
+    fn needs_assertions(&self, goal: &CrashGoal) -> bool;
+    fn confirmation(&self, config: &Config, tests: &Rendered, goal: &CrashGoal, scratch: &Path) -> Result<ConfirmPlan, UserError>;
+    /// How a user runs the written test.
+    fn run_command(&self, config: &Config, path: &Path, name: &str) -> String;
+}
+
+/// The two styles of one test.
+pub struct Rendered {
+    /// Shows the trace.
+    pub failing: RenderedTest,
+    pub expecting: Option<RenderedTest>,
+}
+
+impl Rendered {
+    /// The one that is written.
+    pub fn written(&self) -> &RenderedTest {
+        self.expecting.as_ref().unwrap_or(&self.failing)
+    }
+}
+
+/// Workers at work.
+pub struct Started<'a> {
+    pub session: Box<dyn Live + 'a>,
+    pub plan: ProbePlan,
+    /// What cannot be observed, for the record.
+    pub problems: Vec<String>,
+}
+
+/// A session with processes behind it.
+pub trait Live: Session {
+    fn stats(&self) -> PoolStats;
+    /// The layers of isolation that a worker runs in.
+    fn layers(&self) -> Option<Layers>;
 }

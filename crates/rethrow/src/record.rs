@@ -85,8 +85,9 @@ pub struct RunRecord {
     /// No clock decided anything: the same seed gives the same run.
     pub deterministic: bool,
     pub diagnostics: Vec<String>,
-    /// The JDK that ran the program: version and folder.
-    pub jdk: Option<Jdk>,
+    /// What ran the program (a JDK, a Python interpreter): version and place.
+    #[serde(alias = "jdk")]
+    pub runtime: Option<Runtime>,
     pub stats: Stats,
 }
 
@@ -144,7 +145,7 @@ pub struct Jail {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Jdk {
+pub struct Runtime {
     pub version: String,
     pub home: PathBuf,
 }
@@ -190,7 +191,7 @@ impl RunRecord {
             refused: Vec::new(),
             deterministic: true,
             diagnostics: Vec::new(),
-            jdk: None,
+            runtime: None,
             stats: Stats::default(),
         }
     }

@@ -2,7 +2,6 @@
 //!
 //! Each step is one function; none contains an algorithm. What is told to the user comes from what the steps returned, never from a guess.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -14,11 +13,8 @@ use rethrow_core::probe::ProbePlan;
 use rethrow_core::search::portfolio::{self, Schedule};
 use rethrow_core::search::targets::BuildRules;
 use rethrow_core::search::{self, Evaluator, Found, Limits, Setup, Stop};
-use rethrow_core::target::{Header, Render, RenderStyle, RenderedTest, TestStyle};
+use rethrow_core::target::{Header, RenderStyle, RenderedTest, Session, TestStyle};
 use rethrow_core::testcase::portable::PortableTest;
-use rethrow_jvm::junit::{self, ConfirmConfig, JUnit};
-use rethrow_jvm::launch::JvmSession;
-use rethrow_jvm::rules::build_rules;
 
 use crate::align::{Aligned, align};
 use crate::cli::Style;
@@ -27,6 +23,7 @@ use crate::commands::sandbox_mode;
 use crate::config::Config;
 use crate::confirm::{Confirmation, RunResult, Settings, confirm};
 use crate::error::UserError;
+use crate::language::Rendered;
 use crate::record::{self, Frames, Nearest, RunRecord, Verdict};
 use crate::report::{Event, Phase, Progress};
 use crate::worker;
@@ -81,7 +78,7 @@ fn new_record(config: &Config, aligned: &Aligned) -> RunRecord {
     let frames = Frames { reached: 0, target: config.target_frame.unwrap_or(goal.outermost()), total: goal.total };
     let mut record = RunRecord::new(config, &goal.exception, frames, aligned.inputs.clone());
     record.diagnostics = aligned.diagnostics.clone();
-    record.jdk = Some(record::Jdk { version: aligned.jdk.version.clone(), home: aligned.jdk.home.clone() });
+    record.runtime = Some(aligned.platform.runtime());
     record
 }
 
@@ -94,19 +91,6 @@ struct Written {
     found: Found,
     rendered: RenderedTest,
     verdict: Verdict,
-}
-
-/// The two styles of one test.
-struct Rendered {
-    failing: RenderedTest,
-    expecting: Option<RenderedTest>,
-}
-
-impl Rendered {
-    /// The one that is written.
-    fn written(&self) -> &RenderedTest {
-        self.expecting.as_ref().unwrap_or(&self.failing)
-    }
 }
 
 /// When the search ends: its share of the budget, or the user.
@@ -129,18 +113,16 @@ struct Walk<'c> {
     config: &'c Config,
     aligned: Aligned,
     rules: BuildRules,
-    junit: JUnit,
     scratch: rethrow_worker::process::Scratch,
 }
 
 impl<'c> Walk<'c> {
     fn new(config: &'c Config, aligned: Aligned) -> Result<Walk<'c>, UserError> {
-        let rules = build_rules(&aligned.program, &aligned.goal, &aligned.classpath);
-        let junit = JUnit::new(aligned.classpath.clone());
+        let rules = aligned.platform.rules(&aligned.program, &aligned.goal);
         let unusable = |e: String| UserError::RunDirUnusable { path: config.run_dir.clone(), why: e };
         std::fs::create_dir_all(&config.run_dir).map_err(|e| unusable(e.to_string()))?;
         let scratch = rethrow_worker::process::Scratch::create(&config.run_dir).map_err(|e| unusable(e.to_string()))?;
-        Ok(Walk { config, aligned, rules, junit, scratch })
+        Ok(Walk { config, aligned, rules, scratch })
     }
 
     fn goal(&self) -> &CrashGoal {
@@ -165,19 +147,18 @@ impl<'c> Walk<'c> {
 
     /// Steps 7–12: from the workers' start to the outermost test that fresh processes confirm.
     fn search(&self, emit: &mut dyn FnMut(Event), record: &mut RunRecord) -> Result<Option<Written>, UserError> {
-        let watch = worker::watch_trace(&self.aligned);
-        record.diagnostics.extend(watch.problems.iter().cloned());
-        let mut session = worker::start(self.config, &self.aligned, &watch, self.scratch.path())?;
+        let mut started = self.aligned.platform.start(self.config, &self.aligned, self.scratch.path())?;
+        record.diagnostics.extend(std::mem::take(&mut started.problems));
         emit(Event::Phase { phase: Phase::Search });
         let deadline = Deadline { until: self.search_end(), interrupted: self.config.host.interrupted.clone() };
-        let searched = self.with_evaluator(&mut session, &watch.plan, &deadline, emit, record);
-        worker::note(&session, self.config, record);
+        let searched = self.with_evaluator(&mut *started.session, &started.plan, &deadline, emit, record);
+        worker::note(&*started.session, self.config, record);
         searched
     }
 
     fn with_evaluator(
         &self,
-        session: &mut JvmSession<'_>,
+        session: &mut dyn Session,
         plan: &ProbePlan,
         deadline: &Deadline,
         emit: &mut dyn FnMut(Event),
@@ -283,23 +264,7 @@ impl<'c> Walk<'c> {
     fn run_fresh(&self, found: &Found, rendered: &Rendered) -> Result<Confirmation, UserError> {
         let failed = |why: String| UserError::WorkerWillNotStart { why };
         let scratch = rethrow_worker::process::Scratch::create(self.scratch.path()).map_err(|e| failed(e.to_string()))?;
-        let class_path = self.aligned.classpath.launch_entries(scratch.path()).map_err(|e| failed(e.to_string()))?;
-        let (jdk, compiler, framework) = (&self.aligned.jdk, &self.aligned.compiler, self.framework());
-        let javac = compiler.javac.as_deref().expect("alignment chose a JDK with a compiler");
-        let plan = junit::plan(
-            &rendered.failing,
-            rendered.expecting.as_ref(),
-            &ConfirmConfig {
-                scratch: scratch.path(),
-                java: &jdk.java,
-                javac,
-                homes: vec![jdk.home.clone(), compiler.home.clone()],
-                class_path: &class_path,
-                framework,
-                has_framework: self.aligned.classpath.has_junit().map(u32::from) == Some(framework),
-                assertions: self.needs_assertions(),
-            },
-        );
+        let plan = self.aligned.platform.confirmation(self.config, rendered, self.goal(), scratch.path())?;
         let settings = Settings {
             scratch: scratch.path(),
             launcher: &own_executable()?,
@@ -317,8 +282,8 @@ impl<'c> Walk<'c> {
     fn rendered(&self, found: &Found) -> Result<Rendered, String> {
         let render = |style| {
             let header = self.header(found);
-            let style = RenderStyle { style, framework: self.framework(), header };
-            self.junit.render(&self.aligned.program, self.goal(), found.home, &found.test, &style)
+            let style = RenderStyle { style, framework: self.aligned.platform.framework(self.config), header };
+            self.aligned.platform.render().render(&self.aligned.program, self.goal(), found.home, &found.test, &style)
         };
         let failing = render(TestStyle::Failing)?;
         let expecting = match self.config.style {
@@ -334,16 +299,8 @@ impl<'c> Walk<'c> {
             seed: self.config.seed,
             refused: found.refused.clone(),
             reached: format!("frame {} of {}", found.level, self.goal().total),
-            needs_assertions: self.needs_assertions(),
+            needs_assertions: self.aligned.platform.needs_assertions(self.goal()),
         }
-    }
-
-    fn framework(&self) -> u32 {
-        self.config.junit.or(self.aligned.classpath.has_junit().map(u32::from)).unwrap_or(4)
-    }
-
-    fn needs_assertions(&self) -> bool {
-        self.goal().exception == "java.lang.AssertionError"
     }
 
     /// Step 13: the test, whole or not at all; nothing without a verdict that allows it.
@@ -358,7 +315,7 @@ impl<'c> Walk<'c> {
         record.refused = found.refused;
         record.test_case = Some(PortableTest::of(&self.aligned.program, &found.test));
         record.test_sha256 = Some(record::sha256(rendered.text.as_bytes()));
-        record.run = Some(run_command(self.config, &path, &rendered.name, self.framework()));
+        record.run = Some(self.aligned.platform.run_command(self.config, &path, &rendered.name));
         record.test = Some(path);
         Ok(())
     }
@@ -418,33 +375,4 @@ fn note_search(evaluator: &Evaluator<'_>, aligned: &Aligned, record: &mut RunRec
     };
     let test_case = PortableTest::of(&aligned.program, &best.test);
     record.nearest = Some(Nearest { place, blocked: Some(blocked), distance: best.score.value, test_case });
-}
-
-/// How a user compiles and runs the written test: by the project's own build where there is one, else by hand.
-fn run_command(config: &Config, path: &Path, name: &str, framework: u32) -> String {
-    if path.components().any(|c| c.as_os_str() == "src") && config.host.cwd.join("pom.xml").exists() {
-        return format!("mvn -q test -Dtest={}", name.rsplit('.').next().unwrap_or(name));
-    }
-    let short = |p: &Path| crate::report::short(p, &config.host.cwd);
-    let jars = framework_jars(config, framework);
-    let class_path: Vec<String> = config.classpath.iter().map(|p| short(p)).chain(jars).collect();
-    let (class_path, classes, file) = (class_path.join(":"), short(&config.run_dir.join("classes")), short(path));
-    let runner = match framework {
-        5 => format!("org.junit.platform.console.ConsoleLauncher execute -c {name}"),
-        _ => format!("org.junit.runner.JUnitCore {name}"),
-    };
-    format!("javac -cp {class_path} -d {classes} {file} && java -cp {classes}:{class_path} {runner}")
-}
-
-/// The jars that run a test: from the local Maven repository if they are there, else by the names under which they are known.
-fn framework_jars(config: &Config, framework: u32) -> Vec<String> {
-    const JUNIT_4: &[(&str, &str)] = &[("junit/junit/4.13.2", "junit-4.13.2.jar"), ("org/hamcrest/hamcrest-core/1.3", "hamcrest-core-1.3.jar")];
-    const JUNIT_5: &[(&str, &str)] = &[("org/junit/platform/junit-platform-console-standalone/1.10.2", "junit-platform-console-standalone-1.10.2.jar")];
-    let repository = config.host.home.as_ref().map(|home| home.join(".m2/repository"));
-    let local = |(folder, jar): &(&str, &str)| {
-        let found = repository.as_ref().map(|r| r.join(folder).join(jar)).filter(|p| p.exists());
-        found.map_or_else(|| jar.to_string(), |p| p.display().to_string())
-    };
-    let jars = if framework == 5 { JUNIT_5 } else { JUNIT_4 };
-    jars.iter().map(local).collect()
 }

@@ -8,25 +8,15 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use rethrow_core::target::RenderedTest;
+use rethrow_core::target::confirmation::{Command, ConfirmPlan, Ended, RESULT_FILE, RUN_FOLDER};
 use rethrow_core::trace::{Frame, Throwable};
 
 use crate::trace::is_platform;
 
-/// In a command, stands for the folder of its own that each run is given.
-pub const RUN_FOLDER: &str = "{run}";
-/// The file, in its run's folder, that a run writes its result to.
-pub const RESULT_FILE: &str = "result";
 const RUNNER: &str = "RethrowConfirm";
 /// No cause chain is that long; some are circular.
 const MAX_CHAIN: usize = 64;
 const MAX_LINES: usize = 200_000;
-
-/// A program with its arguments.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Command {
-    pub program: PathBuf,
-    pub args: Vec<OsString>,
-}
 
 /// What the plan is made for.
 #[derive(Clone, Debug)]
@@ -47,47 +37,6 @@ pub struct ConfirmConfig<'a> {
     pub assertions: bool,
 }
 
-/// Files, commands, and where the trace appears.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConfirmPlan {
-    /// To be written first: path below the scratch folder, and text.
-    pub files: Vec<(PathBuf, String)>,
-    /// To be made first, below the scratch folder.
-    pub folders: Vec<PathBuf>,
-    /// In order; each must succeed.
-    pub compile: Vec<Command>,
-    /// Throws the crash. [`RUN_FOLDER`] is to be replaced; the result is then in [`RESULT_FILE`] there.
-    pub run: Command,
-    /// The same for the written test where that one has to pass.
-    pub passes: Option<Command>,
-    /// What the commands read beside the system's own folders.
-    pub readable: Vec<PathBuf>,
-    /// Classes that are ours: their frames are not the program's.
-    pub harness: Vec<String>,
-}
-
-/// How a run ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ended {
-    /// The test passed.
-    Returned,
-    /// The throwable and its causes, outermost first, platform frames marked.
-    Thrown(Vec<Throwable>),
-}
-
-impl Command {
-    /// The command for a run in `folder`.
-    #[must_use]
-    pub fn in_folder(&self, folder: &Path) -> Command {
-        let folder = folder.to_string_lossy();
-        let place = |arg: &OsString| match arg.to_str() {
-            Some(text) if text.contains(RUN_FOLDER) => text.replace(RUN_FOLDER, &folder).into(),
-            _ => arg.clone(),
-        };
-        Command { program: self.program.clone(), args: self.args.iter().map(place).collect() }
-    }
-}
-
 /// The plan for a test that throws. If the written test is to pass instead, it is `expecting`, and `failing` is the same test case
 /// in the failing style: only that one shows the trace.
 pub fn plan(failing: &RenderedTest, expecting: Option<&RenderedTest>, config: &ConfirmConfig<'_>) -> ConfirmPlan {
@@ -105,7 +54,7 @@ pub fn plan(failing: &RenderedTest, expecting: Option<&RenderedTest>, config: &C
     let mut readable: Vec<PathBuf> = folders.iter().map(|f| config.scratch.join(f)).collect();
     readable.extend(config.homes.iter().chain(config.class_path).cloned());
     let harness = vec![failing.name.clone(), in_package_of(&failing.name, RUNNER)];
-    ConfirmPlan { files, folders, compile, run: thrown.run, passes, readable, harness }
+    ConfirmPlan { files, folders, compile, run: thrown.run, passes, readable, harness, read: parse_result }
 }
 
 /// One test compiled into a folder of its own: two styles of a test have the same name.
@@ -276,15 +225,6 @@ pub fn parse_result(text: &str) -> Option<Ended> {
     None
 }
 
-/// The chain without the frames of the test and of what called it.
-#[must_use]
-pub fn drop_harness(mut chain: Vec<Throwable>, harness: &[String]) -> Vec<Throwable> {
-    for thrown in &mut chain {
-        thrown.frames.retain(|f| !harness.contains(&f.class));
-    }
-    chain
-}
-
 fn frame<'a>(mut fields: impl Iterator<Item = &'a str>) -> Option<Frame> {
     let (class, method) = (unescape(fields.next()?), unescape(fields.next()?));
     // -1: unknown, -2: native
@@ -328,7 +268,7 @@ mod tests {
         assert_eq!(chain[0].frames[0], Frame { file: Some("B.java".into()), ..Frame::new("a.B", "m", Some(12)) });
         assert!(chain[0].frames[1].platform && chain[0].frames[1].line.is_none());
         assert_eq!((chain[1].exception.as_str(), chain[1].message.as_deref(), chain[1].frames[0].native), ("java.lang.Error", None, true));
-        let own = drop_harness(chain, &["p.X_CrashTest".into()]);
+        let own = rethrow_core::target::confirmation::drop_harness(chain, &["p.X_CrashTest".into()]);
         assert_eq!(own[0].frames.len(), 2);
     }
 

@@ -22,7 +22,7 @@ pub fn run(args: &ReplayArgs, host: Host) -> Result<u8, UserError> {
     old.config.budget_ms = args.budget.as_millis() as u64;
     // The folder may have been moved since.
     old.config.run_dir = run_dir;
-    let recorded_home = old.jdk.as_ref().map(|jdk| jdk.home.clone()).filter(|home| home.is_dir());
+    let recorded_home = old.runtime.as_ref().map(|runtime| runtime.home.clone()).filter(|home| home.is_dir());
     old.config.java_home = args.java_home.as_ref().map(|home| host.cwd.join(home)).or(recorded_home);
     old.config.host = host;
     let mut reporter = reporter(&old.config, args.output);

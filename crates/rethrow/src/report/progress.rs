@@ -127,8 +127,8 @@ fn line_of(event: &Event, settings: &Settings) -> Option<String> {
             };
             format!("trace     {} ({}{line}{others})", printable(exception), plural(*frames, "program frame", "program frames"))
         }
-        Event::Program { entries, classes, jdk } => {
-            format!("program   {} on the class path {dot} {} {dot} {jdk}", plural(*entries, "entry", "entries"), plural(*classes, "class", "classes"))
+        Event::Program { entries, classes, runtime } => {
+            format!("program   {} on the class path {dot} {} {dot} {runtime}", plural(*entries, "entry", "entries"), plural(*classes, "class", "classes"))
         }
         Event::Aligned { fit, total, platform } => {
             let ignored = if *platform > 0 { format!("  ({platform} JDK frames ignored)") } else { String::new() };
@@ -214,7 +214,7 @@ mod tests {
             &[
                 (0, Event::Sandbox { layers: "landlock+seccomp".into() }),
                 (0, Event::Trace { exception: "java.lang.NullPointerException".into(), frames: 3, line: Some(8), others: 1 }),
-                (0, Event::Program { entries: 1, classes: 469, jdk: "JDK 17".into() }),
+                (0, Event::Program { entries: 1, classes: 469, runtime: "JDK 17".into() }),
                 (0, Event::Aligned { fit: 3, total: 3, platform: 2 }),
             ],
         );
