@@ -3,6 +3,7 @@
 //! Nothing here names a language, reads a file, the clock or the environment, prints or spawns.
 
 pub mod execution;
+pub mod genyal;
 pub mod goal;
 pub mod minimize;
 pub mod objective;

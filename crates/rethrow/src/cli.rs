@@ -58,6 +58,12 @@ pub struct ReproduceArgs {
     /// Jars and class folders, colon-separated (`lib/*` takes all jars of a folder); also `-cp`
     #[arg(long, value_name = "PATHS")]
     pub classpath: Vec<OsString>,
+    /// The Python interpreter that has the program's packages [default: that of the active virtual environment, .venv, else python3]
+    #[arg(long, value_name = "PATH")]
+    pub python: Option<PathBuf>,
+    /// A folder with the program's own Python modules; repeatable
+    #[arg(long, value_name = "DIR")]
+    pub source: Vec<PathBuf>,
     /// Accept only a test that goes through program frames 1..N of the trace (innermost is 1)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub target_frame: Option<u32>,
@@ -93,7 +99,7 @@ pub struct ReproduceArgs {
     /// Worker processes [default: one for each core, at most 4]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
     pub workers: Option<u32>,
-    /// Fresh JVMs that have to agree before the test counts as confirmed; 0 skips confirmation
+    /// Fresh processes that have to agree before the test counts as confirmed; 0 skips confirmation
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(0..=100))]
     pub confirm_runs: u32,
     /// Which search

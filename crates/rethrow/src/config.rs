@@ -26,6 +26,12 @@ pub struct Config {
     /// The log came from standard input; `log` is the copy that was kept.
     pub from_stdin: bool,
     pub classpath: Vec<PathBuf>,
+    /// `--python`; `None`: as found.
+    #[serde(default)]
+    pub python: Option<PathBuf>,
+    /// Folders with Python modules.
+    #[serde(default)]
+    pub source: Vec<PathBuf>,
     pub target_frame: Option<usize>,
     /// Which trace of the log, from 1.
     pub pick: usize,
@@ -56,6 +62,8 @@ pub struct Host {
     pub started: Instant,
     /// `$JAVA_HOME`.
     pub java_home: Option<PathBuf>,
+    /// `$VIRTUAL_ENV`.
+    pub virtual_env: Option<PathBuf>,
     /// `$PATH`.
     pub path: Vec<PathBuf>,
     pub home: Option<PathBuf>,
@@ -73,6 +81,7 @@ impl Default for Host {
         Host {
             started: Instant::now(),
             java_home: None,
+            virtual_env: None,
             path: Vec::new(),
             home: None,
             cwd: PathBuf::from("/"),
@@ -92,6 +101,7 @@ impl Host {
         Host {
             started,
             java_home: var("JAVA_HOME").map(PathBuf::from),
+            virtual_env: var("VIRTUAL_ENV").map(PathBuf::from),
             path: var("PATH").map(|p| std::env::split_paths(&p).collect()).unwrap_or_default(),
             home: var("HOME").map(PathBuf::from),
             cwd: std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/")),
@@ -119,6 +129,22 @@ impl Host {
         self.path.iter().map(|dir| dir.join(name)).find(|file| is_executable(file))
     }
 
+    /// A program as the user names it: a plain name is looked for on `$PATH`, the rest is a path.
+    pub fn command(&self, name: &Path) -> PathBuf {
+        let plain = name.components().count() == 1 && !self.cwd.join(name).exists();
+        plain.then(|| name.to_str().and_then(|n| self.which(n))).flatten().unwrap_or_else(|| self.cwd.join(name))
+    }
+
+    /// The Python interpreters of this machine, the most wanted first.
+    pub fn pythons(&self) -> Vec<PathBuf> {
+        let in_folder = |dir: PathBuf| dir.join("bin/python");
+        let environments = self.virtual_env.iter().cloned().chain([self.cwd.join(".venv"), self.cwd.join("venv")]);
+        let mut found: Vec<PathBuf> = environments.map(in_folder).filter(|p| is_executable(p)).collect();
+        found.extend(["python3", "python"].into_iter().filter_map(|name| self.which(name)));
+        found.dedup();
+        found
+    }
+
     pub fn elapsed(&self) -> Duration {
         self.started.elapsed()
     }
@@ -133,6 +159,8 @@ impl Config {
             log: if from_stdin { run_dir.join("crash.log") } else { absolute(&args.log) },
             from_stdin,
             classpath: expand_classpath(&args.classpath, &host.cwd)?,
+            python: args.python.as_deref().map(|p| host.command(p)),
+            source: args.source.iter().map(|p| absolute(p)).collect(),
             target_frame: args.target_frame.map(|n| n as usize),
             pick: args.pick as usize,
             budget_ms: args.budget.as_millis() as u64,

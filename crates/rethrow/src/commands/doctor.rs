@@ -58,7 +58,7 @@ pub fn places(host: &Host) -> Vec<String> {
 fn examine(host: &Host) -> Findings {
     let sandbox = own_executable().map_err(|e| e.to_string());
     let sandbox = sandbox.and_then(|exe| probe(&exe, Sandbox::Default).map_err(|e| e.to_string()));
-    let pythons = ["python3", "python"].into_iter().filter_map(|name| host.which(name)).collect();
+    let pythons = host.pythons();
     Findings { jdks: host.jdks(None), pythons, sandbox, places: places(host) }
 }
 
@@ -95,7 +95,7 @@ impl Findings {
             row(true, "java", format!("{:<10} {}  ({javac})", jdk.version, jdk.home.display()));
         }
         for python in &self.pythons {
-            row(true, "python", format!("{}  (not used by this version)", python.display()));
+            row(true, "python", python.display().to_string());
         }
         if let Ok(layers) = &self.sandbox {
             row(true, "sandbox", layers.to_string());
