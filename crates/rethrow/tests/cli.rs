@@ -154,7 +154,7 @@ fn traces_of_other_languages_are_named() {
 
 #[test]
 fn a_trace_without_program_frames() {
-    reproduce("jdk_only", JDK_ONLY_LOG, &["-cp", "."]).check(3, &["java.net.ConnectException: all 2 frames belong to the JDK"]);
+    reproduce("jdk_only", JDK_ONLY_LOG, &["-cp", "."]).check(3, &["java.net.ConnectException: all 2 frames belong to the language's own library"]);
 }
 
 #[test]
@@ -332,9 +332,9 @@ fn a_crash_that_cannot_be_ends_with_the_budget_and_without_a_test() {
     let dir = folder("unreachable");
     std::fs::write(dir.join("crash.log"), unreachable()).unwrap();
     let started = std::time::Instant::now();
-    let ran = rethrow(&dir, &["reproduce", "crash.log", "-cp", fixtures(), "--budget", "6s"]);
+    let ran = rethrow(&dir, &["reproduce", "crash.log", "-cp", fixtures(), "--budget", "12s"]);
     ran.check(1, &[]);
-    assert!(started.elapsed() < std::time::Duration::from_secs(16), "the budget bounds everything");
+    assert!(started.elapsed() < std::time::Duration::from_secs(22), "the budget bounds everything");
     assert!(ran.out.contains("✘ not reproduced") && ran.out.contains("nearest") && ran.out.contains("--budget"), "{}", ran.out);
     assert!(!dir.join("rethrow.out/tests").exists(), "no test pretends to be one");
 }
