@@ -74,11 +74,23 @@ pub struct Execution {
     pub seen: Vec<Seen>,
     /// What the jail refused, as far as it was noticed: `delete /x`.
     pub refused: Vec<String>,
+    /// For each frame of the plan's chain, how far out the chain was unbroken when its line was reached: the number of the outermost such frame, at
+    /// best of all times; 0 if the line was not reached. Empty if the session does not observe callers.
+    pub reach: Vec<u32>,
 }
 
 impl Execution {
     pub fn ended(outcome: Outcome) -> Execution {
-        Execution { outcome, hits: Vec::new(), branches: Vec::new(), switches: Vec::new(), types: Vec::new(), seen: Vec::new(), refused: Vec::new() }
+        Execution {
+            outcome,
+            hits: Vec::new(),
+            branches: Vec::new(),
+            switches: Vec::new(),
+            types: Vec::new(),
+            seen: Vec::new(),
+            refused: Vec::new(),
+            reach: Vec::new(),
+        }
     }
     pub fn hit(&self, probe: u32) -> bool {
         self.hits.binary_search(&probe).is_ok()

@@ -1,28 +1,40 @@
 //! Objectives: how far an execution is from the goal. A closed set of pure functions; 0 if and only if the goal is met.
 
+pub mod block_coverage;
+pub mod context;
 pub mod line_distance;
 pub mod st_distance;
 pub mod trace_distance;
 pub mod weighted_sum;
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use crate::execution::Execution;
 use crate::goal::CrashGoal;
 use crate::probe::ProbePlan;
 use crate::program::Program;
+use block_coverage::BlockCoverage;
 use line_distance::LineGoal;
+use trace_distance::TraceDistance;
 
-/// How good a test is; smaller is better.
-#[derive(Clone, Debug, PartialEq)]
+/// How good a test is; smaller is better. Ordered by value, then by what is missing; [`Score::rank`] also asks the blocks.
+#[derive(Clone, Debug)]
 pub struct Score {
     /// The published fitness value; never NaN, 0 if and only if `met`.
     pub value: f64,
-    /// Among equals: instructions on the way to the target that were *not* reached (BBC in the lattice order, on instructions).
+    /// Among equals: instructions on the way to the target that were *not* reached; 0 unless [`Secondary::Lattice`] is chosen.
     pub missing: u32,
+    /// Blocks covered on the way to the first frame that is not; only if [`Secondary::Bbc`] is chosen.
+    pub blocks: Option<Arc<BlockCoverage>>,
     pub met: bool,
 }
 
+impl PartialEq for Score {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
 impl Eq for Score {}
 impl PartialOrd for Score {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
@@ -35,6 +47,16 @@ impl Ord for Score {
     }
 }
 
+impl Score {
+    /// The order with the secondary objective (BBC-7: only for ties). Not transitive under BBC, so it must not be given to a sort.
+    pub fn rank(&self, other: &Score) -> Ordering {
+        self.cmp(other).then_with(|| match (&self.blocks, &other.blocks) {
+            (Some(a), Some(b)) => block_coverage::compare(a, b),
+            _ => Ordering::Equal,
+        })
+    }
+}
+
 /// Which fitness.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
@@ -44,6 +66,47 @@ pub enum Kind {
     StDistance,
 }
 
+/// What decides between tests of equal fitness.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Secondary {
+    None,
+    /// The paper's comparison of covered blocks (BBC-6).
+    Bbc,
+    /// Instructions reached on the way, counted: the order of BBC-10 made total.
+    Lattice,
+}
+
+/// Whose line WeightedSum wants reached (EVO-2).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LineTarget {
+    /// That of the outermost frame wanted, as the tool has it.
+    Frame,
+    /// That of the innermost, as the paper says.
+    Throw,
+}
+
+/// A fitness function, all choices made. The published combinations stand in `search::presets`.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Settings {
+    pub kind: Kind,
+    pub secondary: Secondary,
+    pub trace: TraceDistance,
+    pub line_target: LineTarget,
+    /// d_line where the control dependence is satisfied and an exception kept the line from being reached: 1 in EvoCrash, φ(1) in Botsing (EVO-4).
+    pub blocked: f64,
+    /// STDistance goes on with the trace distance after lines and exception; not published.
+    pub staged: bool,
+    /// A frame counts only if the frames outward of it called it (BBC-3).
+    pub context: bool,
+}
+
+impl From<Kind> for Settings {
+    fn from(kind: Kind) -> Settings {
+        let (secondary, trace, line_target) = (Secondary::Lattice, TraceDistance::Set, LineTarget::Frame);
+        Settings { kind, secondary, trace, line_target, blocked: squash(1.0), staged: true, context: true }
+    }
+}
+
 /// φ(x) = x / (x + 1): [0, ∞] → [0, 1].
 pub fn squash(x: f64) -> f64 {
     if x.is_infinite() { 1.0 } else { x / (x + 1.0) }
@@ -51,31 +114,55 @@ pub fn squash(x: f64) -> f64 {
 
 /// A fitness function for one goal, with the line goals of its frames worked out.
 pub struct Objective {
-    kind: Kind,
+    settings: Settings,
     /// By frame, innermost first.
     lines: Vec<LineGoal>,
-    /// Whether ties are broken by instructions reached.
-    secondary: bool,
 }
 
 impl Objective {
-    pub fn new(kind: Kind, program: &Program, plan: &ProbePlan, goal: &CrashGoal) -> Objective {
-        let lines = goal.frames.iter().map(|f| LineGoal::new(program, plan, f)).collect();
-        Objective { kind, lines, secondary: true }
+    pub fn new(settings: impl Into<Settings>, program: &Program, plan: &ProbePlan, goal: &CrashGoal) -> Objective {
+        let settings = settings.into();
+        let lines = goal.frames.iter().map(|f| LineGoal { blocked: settings.blocked, ..LineGoal::new(program, plan, f) }).collect();
+        Objective { settings, lines }
     }
 
     pub fn score(&self, goal: &CrashGoal, level: usize, execution: &Execution) -> Score {
-        let met = goal.met_by(level, execution).is_some();
-        let value = match (met, self.kind) {
-            (true, _) => 0.0,
-            (false, Kind::WeightedSum) => weighted_sum::value(&self.lines, goal, level, execution),
-            (false, Kind::StDistance) => st_distance::value(&self.lines, goal, level, execution),
+        if goal.met_by(level, execution).is_some() {
+            return Score { value: 0.0, missing: 0, blocks: None, met: true };
+        }
+        let value = match self.settings.kind {
+            Kind::WeightedSum => weighted_sum::value(self, goal, level, execution),
+            Kind::StDistance => st_distance::value(self, goal, level, execution),
         };
         debug_assert!(!value.is_nan(), "a fitness value is a number");
+        let lattice = self.settings.secondary == Secondary::Lattice;
+        let missing = if lattice { self.lines[..level].iter().map(|l| l.missing(execution)).sum() } else { 0 };
+        let blocks = if self.settings.secondary == Secondary::Bbc { self.blocks(goal, level, execution) } else { None };
         // a published 0 without acceptance is raised, so that 0 ⇔ met holds for the papers' formulas too
-        let value = if met { 0.0 } else { value.max(f64::MIN_POSITIVE) };
-        let missing = if self.secondary && !met { self.lines[..level].iter().map(|l| l.missing(execution)).sum() } else { 0 };
-        Score { value, missing, met }
+        Score { value: value.max(f64::MIN_POSITIVE), missing, blocks, met: false }
+    }
+
+    /// The coverage of the target frame's method (WeightedSum) or of that of the first frame not covered (STDistance; BBC-9).
+    fn blocks(&self, goal: &CrashGoal, level: usize, execution: &Execution) -> Option<Arc<BlockCoverage>> {
+        let frame = match self.settings.kind {
+            Kind::WeightedSum => weighted_sum::line_of(self.settings.line_target, level),
+            Kind::StDistance => self.first_uncovered(goal, level, execution).unwrap_or(0),
+        };
+        self.lines[frame].blocks(execution).map(Arc::new)
+    }
+
+    /// The first frame (from 0), counted from the outermost of `level` inwards, whose line was not reached in context.
+    pub fn first_uncovered(&self, goal: &CrashGoal, level: usize, execution: &Execution) -> Option<usize> {
+        let in_context = |frame: usize| !self.settings.context || context::holds(goal, level, frame, execution);
+        (0..level).rev().find(|frame| self.lines[*frame].distance(execution) > 0.0 || !in_context(*frame))
+    }
+
+    /// In (0, 1], for a frame that is not covered: 1 if its line was reached, but not from the frames that should have called it.
+    fn frame_distance(&self, frame: usize, execution: &Execution) -> f64 {
+        match self.lines[frame].distance(execution) {
+            0.0 => 1.0,
+            distance => distance,
+        }
     }
 
     /// Adds one for each frame whose line the execution reached.

@@ -6,6 +6,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::program::MethodId;
+use crate::trace::Frame;
 
 /// What a conditional branch compares `left - right` with zero by, for the jump to be taken.
 pub use crate::program::ir::Relation;
@@ -51,6 +52,14 @@ impl MethodProbes {
     }
 }
 
+/// A frame of the trace whose callers are observed when its line is reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChainFrame {
+    pub frame: Frame,
+    /// The points on its line, ascending.
+    pub points: Vec<u32>,
+}
+
 /// See the module documentation.
 #[derive(Clone, Debug, Default)]
 pub struct ProbePlan {
@@ -59,6 +68,8 @@ pub struct ProbePlan {
     pub points: u32,
     pub branches: u32,
     pub switches: u32,
+    /// The wanted frames, innermost first; empty if nobody asks who called them.
+    pub chain: Vec<ChainFrame>,
 }
 
 impl ProbePlan {

@@ -7,6 +7,7 @@
 pub mod facts;
 pub mod genetic;
 pub mod portfolio;
+pub mod presets;
 pub mod targets;
 
 use std::hash::{Hash, Hasher};
@@ -261,7 +262,7 @@ impl<'a> Evaluator<'a> {
             // what only the worker's history made possible must not lead the population
             score = Score { value: REFUTED, met: false, ..score };
         }
-        if self.best.as_ref().is_none_or(|b| score < b.score) {
+        if self.best.as_ref().is_none_or(|b| score.rank(&b.score) == std::cmp::Ordering::Less) {
             self.best = Some(Scored { test: test.clone(), score: score.clone() });
             (self.events)(Event::Improved { level: self.level, score: score.value, evaluations: self.evaluations });
         }

@@ -102,9 +102,8 @@ pub struct ReproduceArgs {
     /// Fresh processes that have to agree before the test counts as confirmed; 0 skips confirmation
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(0..=100))]
     pub confirm_runs: u32,
-    /// Which search
-    #[arg(long, value_name = "NAME", value_enum, default_value_t = Preset::Default)]
-    pub preset: Preset,
+    #[command(flatten)]
+    pub search: SearchOptions,
     #[command(flatten)]
     pub output: Output,
 }
@@ -149,6 +148,23 @@ pub struct JailOptions {
     /// A folder that the program may read in the sandbox; repeatable
     #[arg(long, value_name = "DIR")]
     pub allow_read: Vec<PathBuf>,
+}
+
+/// Which search: a preset, and what differs from it.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct SearchOptions {
+    /// `evocrash` and `botsing` are the published configurations
+    #[arg(long, value_name = "NAME", value_enum, default_value_t = Preset::Default)]
+    pub preset: Preset,
+    /// The fitness function [default: the preset's]
+    #[arg(long, value_name = "NAME", value_enum)]
+    pub objective: Option<Objective>,
+    /// What decides between tests of equal fitness: covered blocks, as the paper compares them or by instructions [default: the preset's]
+    #[arg(long, value_name = "NAME", value_enum)]
+    pub secondary: Option<Secondary>,
+    /// How stacks are compared: each frame with the nearest, or one by one [default: the preset's]
+    #[arg(long, value_name = "NAME", value_enum)]
+    pub trace_distance: Option<TraceDistance>,
 }
 
 /// How much is printed, and in which form.
@@ -216,11 +232,35 @@ pub enum Sandbox {
     Off,
 }
 
-/// Which search. One for now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Preset {
     Default,
+    Evocrash,
+    Botsing,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Objective {
+    WeightedSum,
+    StDistance,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Secondary {
+    None,
+    Bbc,
+    Lattice,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TraceDistance {
+    Set,
+    Prefix,
+    Tool,
 }
 
 /// Parses the command line; a wrong flag is reported and ends the process with exit code 2.

@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 use rethrow_jvm::jdk::{self, Jdk};
 use serde::{Deserialize, Serialize};
 
-use crate::cli::{Preset, ReproduceArgs, Sandbox, Style};
+use crate::choice::SearchChoice;
+use crate::cli::{ReproduceArgs, Sandbox, Style};
 use crate::error::UserError;
 
 /// More workers than this do not pay by default: each holds a whole JVM.
@@ -50,7 +51,8 @@ pub struct Config {
     pub allow_read: Vec<PathBuf>,
     pub workers: usize,
     pub confirm_runs: u32,
-    pub preset: Preset,
+    #[serde(default)]
+    pub search: SearchChoice,
     #[serde(skip)]
     pub host: Host,
 }
@@ -175,7 +177,7 @@ impl Config {
             allow_read: args.jail.allow_read.iter().map(|p| absolute(p)).collect(),
             workers: args.workers.map_or(host.cores.min(DEFAULT_WORKERS), |n| n as usize),
             confirm_runs: args.confirm_runs,
-            preset: args.preset,
+            search: SearchChoice::of(args.search),
             host,
         })
     }

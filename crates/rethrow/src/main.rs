@@ -5,6 +5,7 @@
 
 mod align;
 mod bench;
+mod choice;
 mod cli;
 mod commands;
 mod config;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use rethrow_core::goal::CrashGoal;
 use rethrow_core::minimize::{Effort, minimize};
-use rethrow_core::objective::{Kind, Objective};
+use rethrow_core::objective::Objective;
 use rethrow_core::probe::ProbePlan;
 use rethrow_core::search::portfolio::{self, Schedule};
 use rethrow_core::search::targets::BuildRules;
@@ -165,7 +165,7 @@ impl<'c> Walk<'c> {
         record: &mut RunRecord,
     ) -> Result<Option<Written>, UserError> {
         let started = Instant::now();
-        let objective = Objective::new(Kind::StDistance, &self.aligned.program, plan, self.goal());
+        let objective = Objective::new(self.config.search.objective(), &self.aligned.program, plan, self.goal());
         let (wanted, goal) = (self.wanted(), self.goal());
         let emit_cell = std::cell::RefCell::new(emit);
         let mut events = |event: search::Event| {
@@ -175,7 +175,7 @@ impl<'c> Walk<'c> {
         };
         let max_evaluations = self.config.max_evaluations.unwrap_or(u64::MAX);
         let mut evaluator = Evaluator::new(Setup { session, goal, objective, limits: deadline, max_evaluations, events: &mut events });
-        let schedule = Schedule { target: Some(wanted), ..Schedule::default() };
+        let schedule = Schedule { target: Some(wanted), ..self.config.search.schedule() };
         let stop = portfolio::run(&mut evaluator, &self.aligned.program, &self.rules, &schedule, self.config.seed);
         record.evaluations = evaluator.evaluations();
         record.elapsed_ms.search = millis(started.elapsed());

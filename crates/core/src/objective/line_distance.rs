@@ -3,6 +3,7 @@
 //! For each branch side that the line depends on, its level (0: directly) is worked out once; an execution is then scored by the nearest such side it
 //! came to. The control flow is that of the lowered body, the observations are those of the probe plan.
 
+use super::block_coverage::{BlockCoverage, EffectiveBlocks};
 use super::squash;
 use crate::execution::{BranchSeen, Execution};
 use crate::goal::GoalFrame;
@@ -39,17 +40,20 @@ pub struct MethodGoal {
     pub steps: Vec<Step>,
     /// Probes on some way from the entry to the line, the line's own included.
     on_the_way: Vec<u32>,
+    blocks: EffectiveBlocks,
 }
 
 /// The line of one frame, in whichever overload has it.
 pub struct LineGoal {
     pub methods: Vec<MethodGoal>,
+    /// The distance where only an exception on the way kept the line from being reached (EVO-4).
+    pub blocked: f64,
 }
 
 impl LineGoal {
     pub fn new(program: &Program, plan: &ProbePlan, frame: &GoalFrame) -> LineGoal {
         let methods = frame.methods.iter().filter_map(|m| method_goal(program, plan.of(*m)?, frame.frame.line)).collect();
-        LineGoal { methods }
+        LineGoal { methods, blocked: squash(1.0) }
     }
 
     /// In [0, 1]; 0 iff the line was reached. 1 if the method was not even entered.
@@ -58,11 +62,25 @@ impl LineGoal {
             // not observed (a method that could not be instrumented): only exception and trace can tell
             return 0.0;
         }
-        self.methods.iter().map(|m| m.distance(execution)).fold(1.0, f64::min)
+        self.methods.iter().map(|m| m.distance(execution, self.blocked)).fold(1.0, f64::min)
     }
 
     pub fn reached(&self, execution: &Execution) -> bool {
         self.methods.iter().any(|m| m.reached(execution))
+    }
+
+    /// The blocks covered in the first overload that was entered, else in the first.
+    pub fn blocks(&self, execution: &Execution) -> Option<BlockCoverage> {
+        let entered = self.methods.iter().find(|m| execution.hit(m.entry));
+        entered.or(self.methods.first()).map(|m| m.blocks.covered(m.method, execution))
+    }
+
+    /// Every probe on the line, ascending.
+    pub fn targets(&self) -> Vec<u32> {
+        let mut all: Vec<u32> = self.methods.iter().flat_map(|m| m.targets.iter().copied()).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
     }
 
     /// Probes on the way that were not hit, in the overload that came furthest.
@@ -76,7 +94,7 @@ impl MethodGoal {
         self.targets.iter().any(|p| execution.hit(*p))
     }
 
-    fn distance(&self, execution: &Execution) -> f64 {
+    fn distance(&self, execution: &Execution, blocked: f64) -> f64 {
         if self.reached(execution) {
             return 0.0;
         }
@@ -85,8 +103,8 @@ impl MethodGoal {
         }
         let furthest = self.steps.iter().map(|s| s.level + 1).max().unwrap_or(0);
         let nearest = self.steps.iter().filter_map(|s| step_distance(s, execution)).fold(f64::from(furthest), f64::min);
-        // control dependence satisfied, yet the line not reached: an exception on the way; φ(1) as the published tool has it
-        if nearest == 0.0 { squash(1.0) } else { squash(nearest.max(f64::MIN_POSITIVE)) }
+        // control dependence satisfied, yet the line not reached: an exception on the way
+        if nearest == 0.0 { blocked } else { squash(nearest.max(f64::MIN_POSITIVE)) }
     }
 }
 
@@ -170,10 +188,11 @@ fn method_goal(program: &Program, probes: &MethodProbes, line: Option<u32>) -> O
     let numbered = || probes.points.iter().enumerate().map(|(i, p)| (probes.first_point + i as u32, p));
     let entry = numbered().next()?.0;
     let targets: Vec<u32> = numbered().filter(|(_, p)| line.is_none() || p.line == line).map(|(n, _)| n).collect();
-    let mut goal = MethodGoal { method: probes.method, entry, targets, steps: Vec::new(), on_the_way: Vec::new() };
+    let mut goal = MethodGoal { method: probes.method, entry, targets, steps: Vec::new(), on_the_way: Vec::new(), blocks: EffectiveBlocks::default() };
     let Some(body) = program.body(probes.method) else { return Some(goal) };
     let blocks = target_blocks(&body, line);
     goal.steps = steps(&body, probes, &blocks);
+    goal.blocks = EffectiveBlocks::new(&body, probes, &blocks, |pc| line.is_none() || body.insns_at(pc).any(|i| body.insns[i].line == line));
     let way = blocks_before(&body, &blocks);
     goal.on_the_way = numbered().filter(|(_, p)| body.block_at(p.pc).is_some_and(|b| way[b.0 as usize])).map(|(n, _)| n).collect();
     Some(goal)

@@ -1,24 +1,29 @@
-//! STDistance (BBC-2): frames from the outermost target inwards whose lines were reached, the distance of the first that was not, and a penalty for
-//! the exception once all are covered.
+//! STDistance (BBC-2): frames from the outermost target inwards whose lines were reached in context, the distance of the first that was not, and a
+//! penalty for the exception once all are covered.
 //!
-//! Frame coverage is by line here, without the chain of callers.
+//! The distance is measured against the line of the uncovered frame itself; the published tool's last version measures that of the outermost frame
+//! instead (a regression, peers §2.3), which is not copied. As published the value ends at n + 1; `staged` adds a last term, the distance of the
+//! thrown stack, where the published value knows only right and wrong.
 
-use super::line_distance::LineGoal;
-use super::trace_distance;
+use super::{Objective, trace_distance};
 use crate::execution::Execution;
 use crate::goal::CrashGoal;
 
-pub fn value(lines: &[LineGoal], goal: &CrashGoal, level: usize, execution: &Execution) -> f64 {
-    for frame in (0..level).rev() {
-        let distance = lines[frame].distance(execution);
-        if distance > 0.0 {
-            // frames still to come, then this one's share, below 1; the exception's penalty of 1 and the trace's of 1 stay
-            return frame as f64 + distance + 2.0;
-        }
+pub fn value(objective: &Objective, goal: &CrashGoal, level: usize, execution: &Execution) -> f64 {
+    // what is still to come once all lines are covered: the exception, and the trace if it is staged
+    let staged = objective.settings.staged;
+    let rest = if staged { 2.0 } else { 1.0 };
+    if let Some(frame) = objective.first_uncovered(goal, level, execution) {
+        return frame as f64 + objective.frame_distance(frame, execution) + rest;
     }
     let thrown = execution.thrown().and_then(|(_, chain)| chain.iter().find(|t| t.exception == goal.exception));
     match thrown {
-        None => 2.0,
-        Some(thrown) => trace_distance::normalised(goal.wanted(level).frames, &thrown.frames),
+        None => rest,
+        Some(thrown) if staged => trace_distance::normalised(objective.settings.trace, goal.wanted(level).frames, &thrown.frames),
+        // ExceptionPenalty: right only at the line of frame 1
+        Some(thrown) => {
+            let at = thrown.frames.iter().find(|f| !f.platform);
+            f64::from(u8::from(!at.is_some_and(|f| goal.frames[0].frame.matches(f))))
+        }
     }
 }

@@ -3,15 +3,36 @@
 pub mod init;
 pub mod selection;
 
+use std::cmp::Ordering;
 use std::rc::Rc;
 
 use super::{Engine, Evaluator, Scored, Stop};
+use crate::objective::Score;
 use crate::rng::Rng;
 use crate::testcase::TestCase;
 use crate::testcase::build::{Palette, Policy};
 use crate::testcase::vary::{Context, crossover, mutate};
 
-/// Parameters; the defaults are EvoCrash's (EVO-22, EVO-23) but for restarts, which count evaluations instead of minutes.
+/// Who goes on to the next generation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Replacement {
+    /// The fittest of parents and offspring (EVO-11).
+    MuPlusLambda,
+    /// The best `elite`, then pairs of offspring where the better one is not worse than the better of its parents, else the parents (EVO-12).
+    Monotonic { elite: usize },
+}
+
+/// When a population is given up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Restart {
+    Never,
+    /// After so many evaluations without improvement.
+    Stagnation(u64),
+    /// After so many evaluations.
+    Every(u64),
+}
+
+/// Parameters; the defaults are EvoCrash's (EVO-22, EVO-23) but for restarts, which come with stagnation instead of minutes.
 #[derive(Clone, Debug)]
 pub struct Parameters {
     pub population: usize,
@@ -22,17 +43,30 @@ pub struct Parameters {
     pub crossover: f64,
     /// Rank bias of selection.
     pub bias: f64,
-    /// Restart after so many evaluations without improvement.
-    pub stagnation: u64,
+    pub restart: Restart,
+    pub replacement: Replacement,
     /// Longest test made by initialisation.
     pub max_initial: usize,
     /// Best individuals that survive a restart.
     pub keep: usize,
+    /// The share of initial tests that grow from what met the goal at an inner level.
+    pub from_seeds: f64,
 }
 
 impl Default for Parameters {
     fn default() -> Self {
-        Parameters { population: 50, growth: 25, max_population: 300, crossover: 0.75, bias: 1.7, stagnation: 3000, max_initial: 12, keep: 2 }
+        Parameters {
+            population: 50,
+            growth: 25,
+            max_population: 300,
+            crossover: 0.75,
+            bias: 1.7,
+            restart: Restart::Stagnation(3000),
+            replacement: Replacement::MuPlusLambda,
+            max_initial: 12,
+            keep: 2,
+            from_seeds: 0.4,
+        }
     }
 }
 
@@ -47,6 +81,10 @@ pub struct Genetic<'p> {
     pub slice: u64,
     /// The population, kept from slice to slice.
     pub population: Vec<Scored>,
+    /// How large it is to be now; 0: as the parameters begin.
+    pub size: usize,
+    /// Evaluations since it was made.
+    pub age: u64,
 }
 
 impl Engine for Genetic<'_> {
@@ -56,32 +94,62 @@ impl Engine for Genetic<'_> {
 
     fn search(&mut self, evaluator: &mut Evaluator<'_>, rng: &mut Rng) -> Result<(), Stop> {
         let end = evaluator.evaluations() + self.slice;
-        let mut size = self.parameters.population;
+        let mut size = self.size.max(self.parameters.population);
         if self.population.is_empty() {
             self.population = self.fresh(evaluator, rng, size, Vec::new())?;
         }
-        let mut best = (self.population.first().map(|s| s.score.clone()), evaluator.evaluations());
+        let mut watch = Stagnation::begin(&self.population, evaluator);
         // a population that cannot be built or that produces nothing but duplicates is out of ideas
         let mut idle = 0;
         while evaluator.evaluations() < end && !self.population.is_empty() && idle < 50 {
             let before = evaluator.evaluations();
             self.generation(evaluator, rng, size)?;
             idle = if evaluator.evaluations() == before { idle + 1 } else { 0 };
-            let now = self.population.first().map(|s| s.score.clone());
-            if now < best.0 {
-                best = (now, evaluator.evaluations());
-            } else if evaluator.evaluations() - best.1 > self.parameters.stagnation {
+            watch.note(&self.population, evaluator);
+            self.age += evaluator.evaluations() - before;
+            if self.is_over(&watch, evaluator) {
                 size = (size + self.parameters.growth).min(self.parameters.max_population);
+                self.age = 0;
                 let kept = self.population.drain(..self.parameters.keep.min(self.population.len())).collect();
                 self.population = self.fresh(evaluator, rng, size, kept)?;
-                best = (self.population.first().map(|s| s.score.clone()), evaluator.evaluations());
+                watch = Stagnation::begin(&self.population, evaluator);
             }
         }
+        // an attempt that is measured in evaluations goes on in the next slice
+        self.size = if matches!(self.parameters.restart, Restart::Every(_)) { size } else { 0 };
         Ok(())
     }
 }
 
+/// The best score of a population and since when.
+struct Stagnation {
+    best: Option<Score>,
+    since: u64,
+}
+
+impl Stagnation {
+    fn begin(population: &[Scored], evaluator: &Evaluator<'_>) -> Stagnation {
+        Stagnation { best: population.first().map(|s| s.score.clone()), since: evaluator.evaluations() }
+    }
+    fn note(&mut self, population: &[Scored], evaluator: &Evaluator<'_>) {
+        let now = population.first().map(|s| &s.score);
+        if let (Some(now), Some(best)) = (now, &self.best)
+            && now.rank(best) == Ordering::Less
+        {
+            *self = Stagnation::begin(population, evaluator);
+        }
+    }
+}
+
 impl Genetic<'_> {
+    fn is_over(&self, watch: &Stagnation, evaluator: &Evaluator<'_>) -> bool {
+        match self.parameters.restart {
+            Restart::Never => false,
+            Restart::Stagnation(limit) => evaluator.evaluations() - watch.since > limit,
+            Restart::Every(limit) => self.age >= limit,
+        }
+    }
+
     /// Guided initialisation, evaluated and sorted.
     fn fresh(&self, evaluator: &mut Evaluator<'_>, rng: &mut Rng, size: usize, kept: Vec<Scored>) -> Result<Vec<Scored>, Stop> {
         let facts = evaluator.facts.clone();
@@ -89,7 +157,7 @@ impl Genetic<'_> {
         let mut tests = Vec::with_capacity(size);
         for _ in 0..size.saturating_sub(kept.len()) {
             let made = match rng.pick(&self.seeds) {
-                Some(seed) if rng.chance(0.4) => init::from_seed(&context, rng, seed),
+                Some(seed) if rng.chance(self.parameters.from_seeds) => init::from_seed(&context, rng, seed),
                 _ => init::guided(&context, rng, self.parameters.max_initial),
             };
             tests.extend(made);
@@ -100,30 +168,80 @@ impl Genetic<'_> {
         Ok(population)
     }
 
-    /// One generation: as many offspring as parents, the fittest of both survive (µ+λ).
+    /// One generation: as many offspring as parents, then the survivors are chosen.
     fn generation(&mut self, evaluator: &mut Evaluator<'_>, rng: &mut Rng, size: usize) -> Result<(), Stop> {
         let facts = evaluator.facts.clone();
         let context = Context { palette: &self.palette, facts: &facts, policy: &self.policy };
         let mut offspring: Vec<TestCase> = Vec::with_capacity(size);
+        let mut parents = Vec::with_capacity(size / 2);
         while offspring.len() < size {
-            let a = &self.population[selection::rank(rng, self.population.len(), self.parameters.bias)].test;
-            let b = &self.population[selection::rank(rng, self.population.len(), self.parameters.bias)].test;
+            let (i, j) = (self.select(rng), self.select(rng));
+            let (a, b) = (&self.population[i].test, &self.population[j].test);
             let (c, d) = if rng.chance(self.parameters.crossover) { crossover::apply(&context, rng, a, b) } else { (a.clone(), b.clone()) };
             for child in [c, d] {
                 offspring.push(mutate(&context, rng, &child).unwrap_or(child));
             }
+            parents.push((i, j));
         }
-        let scored = evaluator.evaluate(offspring)?;
-        self.population.extend(scored);
+        match self.parameters.replacement {
+            Replacement::MuPlusLambda => {
+                let scored = evaluator.evaluate(offspring)?;
+                self.population.extend(scored);
+            }
+            Replacement::Monotonic { elite } => {
+                let scored = evaluator.evaluate(offspring.clone())?;
+                let pairs: Vec<[TestCase; 2]> = offspring.chunks_exact(2).map(|pair| [pair[0].clone(), pair[1].clone()]).collect();
+                self.population = monotonic(&self.population, elite, &parents, &pairs, scored);
+            }
+        }
         sort(&mut self.population);
         self.population.truncate(size);
         Ok(())
     }
+
+    fn select(&self, rng: &mut Rng) -> usize {
+        selection::rank(rng, self.population.len(), self.parameters.bias)
+    }
+}
+
+/// EVO-12: each pair of offspring replaces its parents if its better one is not worse than the better of them. What could not be evaluated any more
+/// (the budget ended within the batch) is not there.
+fn monotonic(population: &[Scored], elite: usize, parents: &[(usize, usize)], pairs: &[[TestCase; 2]], scored: Vec<Scored>) -> Vec<Scored> {
+    let mut next: Vec<Scored> = population[..elite.min(population.len())].to_vec();
+    let find = |test: &TestCase| scored.iter().find(|s| s.test == *test);
+    for ((i, j), [c, d]) in parents.iter().zip(pairs) {
+        let before = better(&population[*i], &population[*j]);
+        match (find(c), find(d)) {
+            (Some(c), Some(d)) if better(c, d).score.rank(&before.score) != Ordering::Greater => next.extend([c.clone(), d.clone()]),
+            _ => next.extend([population[*i].clone(), population[*j].clone()]),
+        }
+    }
+    next
+}
+
+fn better<'s>(a: &'s Scored, b: &'s Scored) -> &'s Scored {
+    if b.score.rank(&a.score) == Ordering::Less { b } else { a }
 }
 
 /// Best first; among equals the shorter, then the newer would do as well as the older, so the sort is stable. Duplicates go.
 fn sort(population: &mut Vec<Scored>) {
     population.sort_by(|a, b| a.score.cmp(&b.score).then(a.test.len().cmp(&b.test.len())));
+    for group in population.chunk_by_mut(|a, b| a.score == b.score) {
+        by_blocks(group);
+    }
     let mut seen = rustc_hash::FxHashSet::default();
     population.retain(|s| seen.insert(s.test.clone()));
+}
+
+/// Insertion, because the paper's comparison of blocks is not transitive, which a sort may answer with a panic.
+fn by_blocks(group: &mut [Scored]) {
+    if group.first().is_none_or(|s| s.score.blocks.is_none()) {
+        return;
+    }
+    for i in 1..group.len() {
+        let place = (0..i).rev().take_while(|j| group[i].score.rank(&group[*j].score) == Ordering::Less).last();
+        if let Some(place) = place {
+            group[place..=i].rotate_right(1);
+        }
+    }
 }

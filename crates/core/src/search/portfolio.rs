@@ -64,7 +64,7 @@ pub fn run(evaluator: &mut Evaluator<'_>, program: &Program, rules: &BuildRules,
 
 fn engine<'p>(palette: Palette<'p>, schedule: &Schedule) -> Genetic<'p> {
     let (policy, parameters) = (schedule.policy.clone(), schedule.parameters.clone());
-    Genetic { palette: Rc::new(palette), policy, parameters, seeds: Vec::new(), slice: 0, population: Vec::new() }
+    Genetic { palette: Rc::new(palette), policy, parameters, seeds: Vec::new(), slice: 0, population: Vec::new(), size: 0, age: 0 }
 }
 
 fn seeds(evaluator: &Evaluator<'_>) -> Vec<TestCase> {

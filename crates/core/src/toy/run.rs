@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::{CAUSE, NULL_DEREF, OVERFLOW};
 use crate::execution::{BranchSeen, Execution, Outcome, Seen};
+use crate::objective::context;
 use crate::probe::ProbePlan;
 use crate::program::ir::{BinOp, Body, CallKind, Const, EdgeKind, FieldRef, Op, Operand, Reg, Relation};
 use crate::program::{FieldId, MethodId, Program, Ty, TypeId};
@@ -52,7 +53,7 @@ impl<'p> Interpreter<'p> {
         let types = values.iter().map(|v| machine.type_of(v)).collect();
         let hits = (0u32..).zip(&machine.hits).filter(|(_, hit)| **hit).map(|(n, _)| n).collect();
         let branches = machine.branches.into_values().collect();
-        Execution { outcome, hits, branches, switches: Vec::new(), types, seen: machine.seen, refused: Vec::new() }
+        Execution { outcome, hits, branches, switches: Vec::new(), types, seen: machine.seen, refused: Vec::new(), reach: machine.reach }
     }
 }
 
@@ -118,6 +119,7 @@ struct Machine<'p> {
     hits: Vec<bool>,
     branches: BTreeMap<u32, BranchSeen>,
     seen: Vec<Seen>,
+    reach: Vec<u32>,
 }
 
 fn default_of(ty: Ty) -> Value {
@@ -138,6 +140,7 @@ impl<'p> Machine<'p> {
             hits: vec![false; plan.points as usize],
             branches: BTreeMap::new(),
             seen: Vec::new(),
+            reach: vec![0; plan.chain.len()],
         }
     }
 
@@ -232,9 +235,7 @@ impl<'p> Machine<'p> {
     /// An exception remembers the stack.
     fn new_object(&mut self, class: TypeId) -> Value {
         let program = self.program;
-        let frame =
-            |(method, line): &(MethodId, Option<u32>)| Frame::new(program.type_name(program.method(*method).owner), program.method_name(*method), *line);
-        let frames = if program.ty(class).platform { self.stack.iter().rev().map(frame).collect() } else { Vec::new() };
+        let frames = if program.ty(class).platform { self.stack.iter().rev().map(|place| frame_of(program, place)).collect() } else { Vec::new() };
         self.allocate(Object { class: Some(class), frames, ..Object::default() })
     }
 
@@ -299,8 +300,17 @@ impl<'p> Machine<'p> {
         top.1 = insn.line;
         if let Some(point) = self.plan.of(top.0).and_then(|probes| probes.point_at(insn.pc)) {
             self.hits[point as usize] = true;
+            self.observe_callers(point);
         }
         Ok(())
+    }
+
+    fn observe_callers(&mut self, point: u32) {
+        let (program, chain) = (self.program, &self.plan.chain);
+        for at in (0..chain.len()).filter(|at| chain[*at].points.binary_search(&point).is_ok()) {
+            let callers: Vec<Frame> = self.stack.iter().rev().skip(1).map(|place| frame_of(program, place)).collect();
+            self.reach[at] = self.reach[at].max(context::outermost(chain, at, callers.iter()));
+        }
     }
 
     fn insn(&mut self, body: &Body, at: usize, regs: &mut [Value]) -> Result<Flow, Stopped> {
@@ -419,6 +429,10 @@ impl<'p> Machine<'p> {
             Relation::Le => difference <= 0,
         }
     }
+}
+
+fn frame_of(program: &Program, (method, line): &(MethodId, Option<u32>)) -> Frame {
+    Frame::new(program.type_name(program.method(*method).owner), program.method_name(*method), *line)
 }
 
 fn arithmetic(op: BinOp, left: &Value, right: &Value) -> Value {

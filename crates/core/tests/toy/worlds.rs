@@ -2,7 +2,7 @@
 
 use rethrow_core::execution::Execution;
 use rethrow_core::goal::{self, CrashGoal};
-use rethrow_core::objective::{Kind, Objective};
+use rethrow_core::objective::{Kind, Objective, Settings, context};
 use rethrow_core::probe::ProbePlan;
 use rethrow_core::program::{MethodId, Program};
 use rethrow_core::search::portfolio::{self, Schedule};
@@ -19,7 +19,8 @@ pub struct World {
     pub plan: ProbePlan,
     pub goal: CrashGoal,
     /// The fitness that searches use.
-    pub kind: Kind,
+    pub settings: Settings,
+    pub schedule: Schedule,
 }
 
 impl World {
@@ -27,7 +28,14 @@ impl World {
         let program = toy::load(text).expect("the fixture is well formed");
         let trace = toy::trace(text, crash).expect("the crash is well formed");
         let goal = goal::resolve(&trace, &program).expect("the crash fits the program");
-        World { plan: toy::plan(&program), program, goal, kind: Kind::StDistance }
+        let mut plan = toy::plan(&program);
+        plan.chain = context::chain(&program, &plan, &goal);
+        World { plan, program, goal, settings: Kind::StDistance.into(), schedule: Schedule::default() }
+    }
+    /// The same in a session that does not observe callers.
+    pub fn without_callers(mut self) -> World {
+        self.plan.chain.clear();
+        self
     }
     pub fn session(&self) -> Interpreter<'_> {
         Interpreter::new(&self.program, &self.plan)
@@ -35,8 +43,8 @@ impl World {
     pub fn palette(&self, level: usize) -> Palette<'_> {
         palette(&self.program, &self.goal, level, &BuildRules::default())
     }
-    pub fn objective(&self, kind: Kind) -> Objective {
-        Objective::new(kind, &self.program, &self.plan, &self.goal)
+    pub fn objective(&self, settings: impl Into<Settings>) -> Objective {
+        Objective::new(settings, &self.program, &self.plan, &self.goal)
     }
     pub fn execute(&self, test: &TestCase) -> Execution {
         self.session().execute(std::slice::from_ref(test)).expect("the interpreter does not get lost").remove(0)
@@ -51,7 +59,7 @@ impl World {
         let mut events = Vec::new();
         let mut keep = |event| events.push(event);
         let With { session, limits, max_evaluations } = with;
-        let objective = self.objective(self.kind);
+        let objective = self.objective(self.settings);
         let mut evaluator = Evaluator::new(Setup { session, goal: &self.goal, objective, limits, max_evaluations, events: &mut keep });
         let result = f(&mut evaluator);
         drop(evaluator);
@@ -61,7 +69,7 @@ impl World {
     pub fn search(&self, session: &mut dyn Session, seed: u64, max_evaluations: u64) -> Searched {
         let with = With { session, limits: &Unlimited, max_evaluations };
         let ((stop, level, test, evaluations), events) = self.evaluate(with, |evaluator| {
-            let stop = portfolio::run(evaluator, &self.program, &BuildRules::default(), &Schedule::default(), seed);
+            let stop = portfolio::run(evaluator, &self.program, &BuildRules::default(), &self.schedule, seed);
             (stop, evaluator.reached(), evaluator.found().map(|f| f.test.clone()), evaluator.evaluations())
         });
         Searched { stop, level, test, evaluations, events }
@@ -320,6 +328,54 @@ class Parser {
 }
 "#;
     World::new(text, "Unbalanced Parser.fail:unbalanced")
+}
+
+/// No branch on the way: each line needs another field to be set.
+pub fn branchless() -> World {
+    let text = r#"
+class Wagon {
+  field load string
+  new() {
+  }
+  method fill(load string) {
+    this.load = load
+  }
+}
+class Train {
+  private field a Wagon
+  private field b Wagon
+  private field c Wagon
+  private field d Wagon
+  private field e Wagon
+  private field f Wagon
+  new() {
+  }
+  method setA(w Wagon) {
+    this.a = w
+  }
+  method setB(w Wagon) {
+    this.b = w
+  }
+  method setC(w Wagon) {
+    this.c = w
+  }
+  method setD(w Wagon) {
+    this.d = w
+  }
+  method setE(w Wagon) {
+    this.e = w
+  }
+  method weigh() {
+    one = this.a.load
+    two = this.b.load
+    three = this.c.load
+    four = this.d.load
+    five = this.e.load
+    six = this.f.load # last
+  }
+}
+"#;
+    World::new(text, "NullDeref Train.weigh:last")
 }
 
 /// Three frames in three classes, the outer ones choosing what the inner ones get.

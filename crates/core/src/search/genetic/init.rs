@@ -47,8 +47,10 @@ pub fn from_seed(context: &Context<'_, '_>, rng: &mut Rng, seed: &TestCase) -> O
     let mut test = if context.has_target(seed) {
         seed.clone()
     } else {
-        // mostly without its last call, which the new target makes itself
-        let keep = seed.len() - usize::from(rng.chance(0.7));
+        // mostly without its last call, which the new target makes itself; never with a call of an inner frame's method, whose branches, reached from
+        // the test, would hide how near the new target comes to them (BBC-3)
+        let inner = seed.stmts.last().and_then(|s| s.callee()).is_some_and(|m| context.palette.is_inner(m));
+        let keep = seed.len() - usize::from(inner || rng.chance(0.7));
         append_target(context, rng, seed.prefix(keep))?
     };
     for _ in 0..rng.below(4) {

@@ -137,6 +137,11 @@ impl<'p> Palette<'p> {
         self.inner = methods.clone();
     }
 
+    /// Whether the method is left to the program.
+    pub fn is_inner(&self, method: MethodId) -> bool {
+        self.inner.contains(&method)
+    }
+
     pub fn allowed(&self, method: MethodId) -> bool {
         self.scope.callable(self.program, method) && !self.banned.contains(&method)
     }

@@ -27,7 +27,9 @@ pub fn apply(context: &Context<'_, '_>, rng: &mut Rng, test: &TestCase, at: usiz
             None => {
                 let owner = program.method(old).owner;
                 let same = program.methods_of(owner).filter(|m| *m != old && program.signature(*m).ret == ty);
-                let others: Vec<_> = same.filter(|m| program.method(*m).kind != MethodKind::Constructor && context.palette.allowed(*m)).collect();
+                let others: Vec<_> = same
+                    .filter(|m| program.method(*m).kind != MethodKind::Constructor && context.palette.allowed(*m) && !context.palette.is_inner(*m))
+                    .collect();
                 let method = *maker.rng.pick(&others)?;
                 match stmt {
                     Stmt::Call { recv: Some(r), .. } if program.method(method).kind == MethodKind::Instance => maker.call_on(method, *r),
