@@ -7,6 +7,7 @@
 
 mod backtrace;
 mod call;
+mod callers;
 mod classes;
 mod descriptor;
 mod distance;
@@ -136,6 +137,7 @@ fn start(setup: &Setup, watch: Arc<Watch>) -> Result<(Executor, vm::Machine, Wat
     hook::install(env, tools, setup, platform_loader(env, classes.loader()))?;
     if let Some(probes) = &probes {
         hints::install(env, probes)?;
+        callers::install(env, tools, probes, setup)?;
     }
     let thread_class = env.class("java/lang/Thread")?;
     let current = env.static_method(thread_class, "currentThread", "()Ljava/lang/Thread;")?;

@@ -20,7 +20,7 @@ mod rewrite;
 pub mod runtime;
 
 pub use exit::replace_exit;
-pub use rewrite::instrument;
+pub use rewrite::{instrument, instrument_marked};
 pub use runtime::probe_classes;
 
 use crate::classfile::{ClassError, ClassFile};

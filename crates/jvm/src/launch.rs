@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rethrow_core::execution::Execution;
+use rethrow_core::probe::ChainFrame;
 use rethrow_core::program::Program;
 use rethrow_core::target::{Session, SessionLost};
 use rethrow_core::testcase::TestCase;
@@ -25,7 +26,7 @@ pub use rethrow_worker::session::StartError;
 pub use watch::{Watch, watch};
 
 use crate::embed::WORKER_ARGUMENT;
-use crate::embed::setup::Setup;
+use crate::embed::setup::{self, Setup};
 use crate::jdk::Jdk;
 use names::Named;
 
@@ -161,6 +162,7 @@ impl JvmLaunch {
             probes: watch.plan.points,
             branches: watch.plan.branches,
             switches: watch.plan.switches,
+            chain: watch.plan.chain.iter().map(chain_frame).collect(),
         };
         JvmLaunch { config: config.clone(), setup }
     }
@@ -186,6 +188,11 @@ impl Launch for JvmLaunch {
     fn scratch_parent(&self) -> &Path {
         &self.config.scratch_parent
     }
+}
+
+fn chain_frame(frame: &ChainFrame) -> setup::ChainFrame {
+    let ChainFrame { frame, points } = frame;
+    setup::ChainFrame { class: frame.class.replace('.', "/"), method: frame.method.clone(), line: frame.line, points: points.clone() }
 }
 
 fn bytes(path: &Path) -> Vec<u8> {

@@ -8,10 +8,12 @@ use std::process::Command;
 use std::sync::{Arc, OnceLock};
 
 use rethrow_core::execution::{Execution, Outcome, Seen};
+use rethrow_core::goal;
+use rethrow_core::objective::context;
 use rethrow_core::program::{MethodKind, Prim, Program, Ty};
 use rethrow_core::target::Session;
 use rethrow_core::testcase::{Stmt, TestCase, Value, Var};
-use rethrow_core::trace::Throwable;
+use rethrow_core::trace::{Frame, Throwable, Trace};
 use rethrow_jvm::classpath::{ClassPath, load};
 use rethrow_jvm::jdk::{self, Jdk, Search};
 use rethrow_jvm::launch::{JvmSession, SessionConfig, StartError, Watch, watch};
@@ -161,6 +163,28 @@ fn places(thrown: &Throwable) -> String {
 
 fn is_normal(execution: &Execution) -> bool {
     execution.outcome == Outcome::Normal
+}
+
+/// BBC-3: how far out the trace's frames called one another when a line was reached; frames of the JDK do not count.
+#[test]
+fn the_callers_of_the_frames_of_a_trace_are_noted() {
+    for f in fixtures() {
+        let frame = |method: &str, text: &str| Frame::new(SUBJECT, method, Some(line(text)));
+        let lambda = f.program.methods_of(f.program.find_type(SUBJECT).unwrap()).find(|m| f.program.method_name(*m).starts_with("lambda$each"));
+        let lambda = f.program.method_name(lambda.unwrap()).to_owned();
+        let frames = vec![frame("checked", "too large"), frame("wraps", "checked(n);"), frame(&lambda, "// each"), frame("each", "// each")];
+        let thrown = Throwable { exception: "java.lang.IllegalStateException".into(), frames, ..Throwable::default() };
+        let goal = goal::resolve(&Trace { thrown, ..Trace::default() }, &f.program).unwrap();
+        let mut watch = f.watch();
+        watch.plan.chain = context::chain(&f.program, &watch.plan, &goal);
+        let mut session = JvmSession::start(&f.program, &watch, &f.config()).unwrap();
+        let tests = [("checked", 41), ("checked", 42), ("wraps", 5), ("wraps", 42), ("each", 5), ("each", 42), ("checked", 41)];
+        let tests = tests.map(|(method, n)| on_subject(f, method, n));
+        let reach: Vec<Vec<u32>> = session.execute(&tests).unwrap().into_iter().map(|e| e.reach).collect();
+        let expected = [[0, 0, 0, 0], [1, 0, 0, 0], [0, 2, 0, 0], [2, 2, 0, 0], [0, 4, 4, 4], [4, 4, 4, 4], [0, 0, 0, 0]];
+        assert_eq!(reach, expected);
+        assert_eq!(f.session().execute(&tests).unwrap()[1].reach, [0u32; 0]);
+    }
 }
 
 #[test]

@@ -161,6 +161,8 @@ pub struct Observed {
     pub types: Vec<u32>,
     pub seen: Vec<SeenValue>,
     pub refused: Vec<String>,
+    /// See [`rethrow_core::execution::Execution`].
+    pub reach: Vec<u32>,
 }
 
 /// See [`rethrow_core::execution::BranchSeen`].

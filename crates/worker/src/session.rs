@@ -348,7 +348,7 @@ impl Worker {
             types: observed.types.into_iter().map(known_type).collect(),
             seen: observed.seen.into_iter().map(seen).collect(),
             refused,
-            reach: Vec::new(),
+            reach: observed.reach,
         }
     }
 

@@ -33,8 +33,9 @@ pub fn holds(goal: &CrashGoal, level: usize, frame: usize, execution: &Execution
         return true;
     }
     match execution.reach.get(frame) {
+        // nobody looked: not observed at all, or not any more in this test
+        None | Some(0) => !contradicted(goal, level, frame, execution),
         Some(outermost) => *outermost as usize >= level,
-        None => !contradicted(goal, level, frame, execution),
     }
 }
 

@@ -16,7 +16,7 @@ use super::stacks::Stacks;
 use super::statement::{Statements, Stop};
 use super::vm::{Env, c_string, jni};
 use super::watch::Watch;
-use super::{hints, hook};
+use super::{callers, hints, hook};
 
 /// Steps for `getMessage` and `getCause` of the program's exceptions.
 const READING_STEPS: i32 = 10_000;
@@ -179,6 +179,7 @@ impl Executor {
         // First of all: reading exceptions may run code of the program.
         let mut noted = self.probes.as_ref().map(|p| p.read(env)).unwrap_or_default();
         noted.seen.extend(hints::take_seen());
+        let reach = callers::take_reach();
         let ending = self.ending(test, result);
         to_differences(&mut noted.hits);
         let observed = Observed {
@@ -190,6 +191,7 @@ impl Executor {
             types: self.types(),
             seen: noted.seen,
             refused: Vec::new(),
+            reach,
         };
         Attempt { observed, retire: ending.retire, spoilt: ending.spoilt, fresh: Vec::new(), fresh_written: false }
     }

@@ -31,6 +31,8 @@ struct Hook {
     /// Classes are changed, not only seen.
     rewrites: bool,
     watched: FxHashMap<Vec<u8>, Watched>,
+    /// Probes that note their callers, ascending.
+    marked: Vec<u32>,
     /// Loads the JDK's classes that the boot loader does not. Absent before JDK 9 only in odd builds.
     platform_loader: Option<Global>,
     statics: Mutex<Vec<StaticRef>>,
@@ -49,11 +51,15 @@ pub fn install(env: Env, ti: Tools, setup: &Setup, platform_loader: Option<Globa
     wanted.set_can_signal_thread(true);
     wanted.set_can_generate_all_class_hook_events(true);
     wanted.set_can_retransform_classes(true);
+    wanted.set_can_get_line_numbers(true);
     check(jvmti!(ti, AddCapabilities, &raw const wanted), "capabilities")?;
     let watched = setup.watched.iter().map(|w| (w.class.clone().into_bytes(), w.clone())).collect();
+    let mut marked: Vec<u32> = setup.chain.iter().flat_map(|f| f.points.iter().copied()).collect();
+    marked.sort_unstable();
     let hook = Hook {
         rewrites: setup.instrument,
         watched,
+        marked,
         platform_loader,
         statics: Mutex::default(),
         prepared: Mutex::default(),
@@ -156,7 +162,7 @@ impl Hook {
         // Held over the rewriting, because the numbers of this class begin where the last one's end.
         let mut statics = lock(&self.statics);
         let spec = self.spec(name, statics.len() as u32);
-        let done = instrument::instrument(bytes, &spec).ok()?;
+        let done = instrument::instrument_marked(bytes, &spec, &self.marked).ok()?;
         statics.extend(done.probes.statics);
         Some(done.bytes)
     }

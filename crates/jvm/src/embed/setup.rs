@@ -20,6 +20,19 @@ pub struct Setup {
     pub probes: u32,
     pub branches: u32,
     pub switches: u32,
+    /// The frames of the trace, innermost first, whose callers are noted; may be empty.
+    pub chain: Vec<ChainFrame>,
+}
+
+/// A frame of the trace.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChainFrame {
+    /// With slashes.
+    pub class: String,
+    pub method: String,
+    pub line: Option<u32>,
+    /// The probes on its line.
+    pub points: Vec<u32>,
 }
 
 /// A class watched in full.

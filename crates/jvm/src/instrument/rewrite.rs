@@ -15,10 +15,15 @@ const EXTRA_STACK: u16 = 4;
 
 /// Rewrites a class as `spec` says. Fails only if the bytes are no class file or the numbers are out of range.
 pub fn instrument(bytes: &[u8], spec: &Spec) -> Result<Instrumented, ClassError> {
+    instrument_marked(bytes, spec, &[])
+}
+
+/// The same; the probes with these numbers (ascending) also note who called their method.
+pub fn instrument_marked(bytes: &[u8], spec: &Spec, marked: &[u32]) -> Result<Instrumented, ClassError> {
     let class = ClassFile::parse(bytes)?;
     let (probes, bodies) = analysis::analyse(&class, spec.detail);
     check_numbers(spec, &probes)?;
-    let mut emitter = Emitter { spec, constants: Constants::after(class.pool.len()), methods: FxHashMap::default() };
+    let mut emitter = Emitter { spec, marked, constants: Constants::after(class.pool.len()), methods: FxHashMap::default() };
     let mut skipped = Vec::new();
     let mut skip = |index: usize, reason: Reason| {
         let method = &probes.methods[index];
@@ -77,6 +82,7 @@ fn check_numbers(spec: &Spec, probes: &ClassProbes) -> Result<(), ClassError> {
 
 struct Emitter<'s> {
     spec: &'s Spec,
+    marked: &'s [u32],
     constants: Constants,
     /// Constants of the probe's methods, by name and descriptor.
     methods: FxHashMap<(&'static str, &'static str), u16>,
@@ -114,8 +120,8 @@ impl Emitter<'_> {
         let spec = self.spec;
         let out = &mut edit.before;
         match action {
-            Action::Hit(n) => self.call(spec.first_probe + n, "at", "(I)V", out)?,
-            Action::HitStep(n) => self.call(spec.first_probe + n, "hit", "(I)V", out)?,
+            Action::Hit(n) => self.hit(spec.first_probe + n, "at", out)?,
+            Action::HitStep(n) => self.hit(spec.first_probe + n, "hit", out)?,
             Action::Step => self.invoke("step", "()V", out)?,
             Action::Branch(n) => self.branch(spec.first_branch + n, insn, out)?,
             Action::Hint(n, op) => {
@@ -141,6 +147,11 @@ impl Emitter<'_> {
             edit.probe = edit.before.len();
         }
         Ok(())
+    }
+
+    fn hit(&mut self, number: u32, name: &'static str, out: &mut Vec<u8>) -> Result<(), PoolFull> {
+        self.call(number, name, "(I)V", out)?;
+        if self.marked.binary_search(&number).is_ok() { self.call(number, "mark", "(I)V", out) } else { Ok(()) }
     }
 
     fn branch(&mut self, number: u32, insn: Insn<'_>, out: &mut Vec<u8>) -> Result<(), PoolFull> {

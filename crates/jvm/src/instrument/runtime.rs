@@ -13,6 +13,7 @@
 //! | `int dn; int[] savedIdx; long[] savedJ; Object[] savedL; int lost` | first overwritten value per static field, raw bits or reference, to be put back last to first; `lost` if a number was beyond the arrays |
 //! | `int exits` | calls of `exit` and `halt` that were stopped |
 //! | `boolean hints; int hn` | whether the native method `hint(Object, Object, int)` is registered; how often it was called |
+//! | `int marks, maxMarks` | calls left of the native method `callers(int)` in this test, and how many a test has; 0 if it is not registered |
 //!
 //! `init(hits, branches, statics)` makes the arrays, `begin(steps)` starts a test, `pause()` lets program code run
 //! unobserved. Whatever the numbers and threads, a probe throws nothing but `StepLimit` and `Exit`.
@@ -28,6 +29,9 @@ pub const EXIT: &str = "rethrow/rt/Exit";
 
 /// Signature of the native method `Probe.hint`: receiver, argument or null, `branch << 4 | HintOp`.
 pub const HINT_DESCRIPTOR: &str = "(Ljava/lang/Object;Ljava/lang/Object;I)V";
+
+/// Signature of the native method `Probe.callers`: the probe.
+pub const CALLERS_DESCRIPTOR: &str = "(I)V";
 
 /// Pairs of internal name and class bytes, in the order in which they can be defined.
 pub fn probe_classes() -> Vec<(&'static str, Vec<u8>)> {
@@ -83,8 +87,11 @@ static lost I
 static exits I
 static hints Z
 static hn I
+static marks I
+static maxMarks I
 
 native hint (Ljava/lang/Object;Ljava/lang/Object;I)V
+native callers (I)V
 
 static-method <clinit> ()V
     iconst_0, iconst_0, iconst_0, invokestatic init (III)V
@@ -114,6 +121,7 @@ static-method begin (I)V      # steps
     getstatic epoch, iconst_1, iadd, putstatic epoch
     iconst_0, putstatic n, iconst_0, putstatic bn, iconst_0, putstatic vn, iconst_0, putstatic sn
     iconst_0, putstatic hn, iconst_0, putstatic lost, iconst_0, putstatic exits
+    getstatic maxMarks, putstatic marks
     getstatic savedL, iconst_0, getstatic dn, aconst_null
     invokestatic java/util/Arrays fill ([Ljava/lang/Object;IILjava/lang/Object;)V
     iconst_0, putstatic dn
@@ -147,6 +155,13 @@ static-method at (I)V
     iload 2, aload 1, arraylength, if_icmpge end
     aload 1, iload 2, iload 0, iastore
     iload 2, iconst_1, iadd, putstatic n
+end:
+    return
+
+static-method mark (I)V       # a probe on a line of the trace: who called its method?
+    getstatic marks, ifle end
+    getstatic marks, iconst_1, isub, putstatic marks
+    iload 0, invokestatic callers (I)V
 end:
     return
 

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rethrow_core::goal::CrashGoal;
+use rethrow_core::objective::context;
 use rethrow_core::program::{Program, TypeId};
 use rethrow_core::search::targets::BuildRules;
 use rethrow_core::target::Render;
@@ -243,7 +244,9 @@ impl Java {
                 types.push(frame.class);
             }
         }
-        watch(&aligned.program, &types, |name| self.classpath.class_bytes(name))
+        let mut watch = watch(&aligned.program, &types, |name| self.classpath.class_bytes(name));
+        watch.plan.chain = context::chain(&aligned.program, &watch.plan, &aligned.goal);
+        watch
     }
 }
 
