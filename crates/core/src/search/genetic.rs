@@ -70,6 +70,9 @@ impl Default for Parameters {
     }
 }
 
+/// Random tests that a population without declared types begins with: many such crashes need a lucky kind of value and no evolution.
+const SCOUTS: usize = 300;
+
 /// See the module documentation.
 pub struct Genetic<'p> {
     pub palette: Rc<Palette<'p>>,
@@ -96,7 +99,9 @@ impl Engine for Genetic<'_> {
         let end = evaluator.evaluations() + self.slice;
         let mut size = self.size.max(self.parameters.population);
         if self.population.is_empty() {
-            self.population = self.fresh(evaluator, rng, size, Vec::new())?;
+            let first = if self.palette.program.is_dynamic() { size.max(SCOUTS) } else { size };
+            self.population = self.fresh(evaluator, rng, first, Vec::new())?;
+            self.population.truncate(size);
         }
         let mut watch = Stagnation::begin(&self.population, evaluator);
         // a population that cannot be built or that produces nothing but duplicates is out of ideas

@@ -36,7 +36,7 @@ pub fn run(evaluator: &mut Evaluator<'_>, program: &Program, rules: &BuildRules,
     let mut slice = schedule.first_slice;
     loop {
         let mut moved = false;
-        for level in 1..=wanted {
+        for (level, share) in round(wanted, program.is_dynamic()) {
             if level <= evaluator.reached() {
                 continue;
             }
@@ -45,7 +45,7 @@ pub fn run(evaluator: &mut Evaluator<'_>, program: &Program, rules: &BuildRules,
                 continue;
             }
             moved = true;
-            engine.slice = slice;
+            engine.slice = (slice as f64 * share) as u64;
             engine.seeds = seeds(evaluator);
             evaluator.pursue(level, "genetic");
             match engine.search(evaluator, &mut rng) {
@@ -61,6 +61,19 @@ pub fn run(evaluator: &mut Evaluator<'_>, program: &Program, rules: &BuildRules,
         slice = slice.saturating_mul(2);
     }
 }
+
+/// The levels of one round with their share of a slice: inner frames first, because they are quickly met. Without declared types it is the other way
+/// round: an inner frame wants objects that have to be guessed, while the outermost mostly takes text or plain data; and what is executed there is
+/// scored for every frame.
+fn round(wanted: usize, dynamic: bool) -> Vec<(usize, f64)> {
+    match dynamic {
+        false => (1..=wanted).map(|level| (level, 1.0)).collect(),
+        true => std::iter::once((wanted, 1.0)).chain((1..wanted).map(|level| (level, INNER_SHARE))).collect(),
+    }
+}
+
+/// What an inner level gets beside the outermost.
+const INNER_SHARE: f64 = 0.12;
 
 fn engine<'p>(palette: Palette<'p>, schedule: &Schedule) -> Genetic<'p> {
     let (policy, parameters) = (schedule.policy.clone(), schedule.parameters.clone());
