@@ -1,6 +1,12 @@
-//! Measurements of rethrow itself, on the machine at hand.
+//! Measurements of rethrow itself: executed tests per second, and how many real crashes are reproduced how fast.
 
 mod calls;
+pub mod fetch;
 mod machine;
+pub mod report;
+mod results;
+pub mod run;
+mod statistics;
 mod subject;
+mod suite;
 pub mod throughput;

@@ -3,12 +3,16 @@
 //! Parsing only. Defaults that depend on the machine, and the meaning of the options, are `config`'s business; a wrong flag ends
 //! here with exit code 2.
 
+mod bench;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::{Deserialize, Serialize};
+
+pub use bench::{BenchFetchArgs, BenchReportArgs, BenchRunArgs, SuiteArgs, Variant};
 
 /// Longer budgets are typing errors.
 const LONGEST_BUDGET: Duration = Duration::from_secs(7 * 24 * 3600);
@@ -185,6 +189,12 @@ pub struct Output {
 pub enum BenchCommand {
     /// Executed tests per second on the classes of a jar
     Throughput(ThroughputArgs),
+    /// Reproduce every crash of a suite with every variant and seed; continues where it was interrupted
+    Run(BenchRunArgs),
+    /// Compare the variants of finished runs: tables, statistics, plots
+    Report(BenchReportArgs),
+    /// Fetch what the crashes of a suite need, and print the class path of each
+    Fetch(BenchFetchArgs),
 }
 
 #[derive(Debug, Args)]

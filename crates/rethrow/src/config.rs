@@ -69,6 +69,8 @@ pub struct Host {
     /// `$PATH`.
     pub path: Vec<PathBuf>,
     pub home: Option<PathBuf>,
+    /// Where fetched jars and environments of benchmarks live: `$RETHROW_CACHE`, else `rethrow` in the user's cache.
+    pub cache: Option<PathBuf>,
     pub cwd: PathBuf,
     pub stderr_is_terminal: bool,
     /// The locale can show more than ASCII.
@@ -86,6 +88,7 @@ impl Default for Host {
             virtual_env: None,
             path: Vec::new(),
             home: None,
+            cache: None,
             cwd: PathBuf::from("/"),
             stderr_is_terminal: false,
             unicode: false,
@@ -106,6 +109,10 @@ impl Host {
             virtual_env: var("VIRTUAL_ENV").map(PathBuf::from),
             path: var("PATH").map(|p| std::env::split_paths(&p).collect()).unwrap_or_default(),
             home: var("HOME").map(PathBuf::from),
+            cache: var("RETHROW_CACHE").map(PathBuf::from).or_else(|| {
+                let user = var("XDG_CACHE_HOME").map(PathBuf::from).or_else(|| var("HOME").map(|home| Path::new(&home).join(".cache")));
+                user.map(|dir| dir.join("rethrow"))
+            }),
             cwd: std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/")),
             stderr_is_terminal: std::io::stderr().is_terminal() && var("TERM").is_none_or(|t| t != "dumb"),
             unicode: is_utf8(&locale),

@@ -113,6 +113,11 @@ pub enum UserError {
     InputsChanged {
         files: Vec<PathBuf>,
     },
+    /// A suite or a results file that cannot be used.
+    BenchInput {
+        path: PathBuf,
+        why: String,
+    },
     /// A combination of flags that makes no sense.
     BadFlags {
         why: String,
@@ -248,6 +253,8 @@ impl UserError {
             E::InputsChanged { files } => ("inputs_changed", 3, "the inputs are not those of the recorded run".into(),
                 files.iter().map(|f| format!("changed or gone: {}", f.display())).collect(),
                 "reproduce again with the present ones: rethrow reproduce".into()),
+            E::BenchInput { path, why } => ("bench_input", 3, format!("{}: {why}", path.display()), vec![],
+                "bench/README.md tells what suites and results look like".into()),
             E::BadFlags { why } => ("bad_flags", 2, why.clone(), vec![], "see rethrow --help".into()),
             E::CommandNotStarted { command, why } => ("command_not_started", 4, format!("cannot start {command} in the sandbox: {why}"), vec![],
                 "give a full path, and --allow-read for folders it needs".into()),

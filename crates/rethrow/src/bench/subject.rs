@@ -20,7 +20,7 @@ pub fn jar(given: Option<&Path>, host: &Host) -> Result<PathBuf, UserError> {
 
 fn default_jar(host: &Host) -> Result<PathBuf, UserError> {
     let failed = |why: &str| UserError::BadFlags { why: format!("{FILE} is not here and cannot be fetched: {why}; give a jar with --jar") };
-    let folder = host.home.as_ref().ok_or_else(|| failed("there is no home folder"))?.join(".cache/rethrow/jars");
+    let folder = host.cache.as_ref().ok_or_else(|| failed("there is no home folder"))?.join("jars");
     let jar = folder.join(FILE);
     if jar.is_file() {
         return Ok(jar);
