@@ -5,6 +5,12 @@ source "$(dirname "$0")/lib.sh"
 
 [ $# -gt 0 ] || set -- \
     commons-collections:commons-collections:3.1 \
+    commons-lang:commons-lang:2.3 \
+    commons-lang:commons-lang:2.4 \
+    commons-codec:commons-codec:1.9 \
+    commons-cli:commons-cli:1.2 \
+    com.google.code.gson:gson:2.8.0 \
+    com.atlassian.commonmark:commonmark:0.2.0 \
     junit:junit:4.13.2 \
     org.hamcrest:hamcrest-core:1.3 \
     org.junit.platform:junit-platform-console-standalone:1.10.2

@@ -4,6 +4,9 @@ use std::fmt::Write as _;
 
 use super::study::{Comparison, Run, Study, median};
 
+/// The p of a difference, and whether it is for the better.
+type Judge = fn(&Comparison) -> (f64, bool);
+
 /// Differences with a smaller p are told; the others are counted only.
 const SIGNIFICANT: f64 = 0.05;
 
@@ -111,7 +114,7 @@ fn against_first(study: &Study, variant: usize) -> String {
     let all: Vec<(usize, Comparison)> = (0..study.crashes.len()).filter_map(|c| Some((c, study.compare(c, variant)?))).collect();
     let count = |what: &dyn Fn(&Comparison) -> bool| all.iter().filter(|(_, c)| what(c)).count();
     let _ = writeln!(out, "| of {} | {name} better | {base} better | p ≥ {SIGNIFICANT} |\n|---|---|---|---|", self::count(all.len(), "crash", "es"));
-    let rows: [(&str, fn(&Comparison) -> (f64, bool)); 3] = [
+    let rows: [(&str, Judge); 3] = [
         ("reproduced more often (Fisher)", |c| (c.fisher, c.odds_ratio > 1.0)),
         ("less time (Wilcoxon)", |c| (c.time.p, c.time.a12 < 0.5)),
         ("fewer tests (Wilcoxon)", |c| (c.evaluations.p, c.evaluations.a12 < 0.5)),
