@@ -111,6 +111,10 @@ fn a_folder_of_crashes_is_a_suite_too() {
     let ran = bench(&cwd, &["run", "--suite-dir", "crashes", "--budget", "120s"]).output().unwrap();
     check(&ran, 0, "MINE-1 default seed 1: reproduced 1/1");
     assert_eq!(results(&cwd).len(), 1);
+    // What never began is no result.
+    let wrong = bench(&cwd, &["run", "--suite-dir", "crashes", "--variant", "wrong=--no-such-flag"]).output().unwrap();
+    check(&wrong, 1, "MINE-1 wrong seed 1 did not run: error: unexpected argument '--no-such-flag'");
+    assert_eq!(results(&cwd).len(), 1);
     // Another program is another run.
     std::fs::copy(jar_of("commons-cli:commons-cli:1.2"), crash.join("bin/more.jar")).unwrap();
     check(&bench(&cwd, &["run", "--suite-dir", "crashes", "--budget", "120s"]).output().unwrap(), 0, "0 of them done before");

@@ -31,7 +31,12 @@ pub fn run(args: &BenchReportArgs, host: &Host) -> Result<u8, UserError> {
     if lines.is_empty() {
         return Err(UserError::BenchInput { path: args.results[0].clone(), why: "has no results".into() });
     }
-    let study = Study::of(&lines);
+    let baseline = args.baseline.as_deref().unwrap_or("default");
+    let study = Study::of(&lines, baseline);
+    if args.baseline.is_some() && !study.variants.iter().any(|variant| variant.label == baseline) {
+        let known: Vec<&str> = study.variants.iter().map(|variant| variant.label.as_str()).collect();
+        return Err(UserError::BadFlags { why: format!("there is no variant {baseline} among {}", known.join(", ")) });
+    }
     let out = host.cwd.join(&args.out);
     for (name, text) in files(&study) {
         let path = out.join(name);
@@ -88,7 +93,7 @@ mod tests {
 
     #[test]
     fn the_tables_of_a_small_study() {
-        let study = Study::of(&lines());
+        let study = Study::of(&lines(), "old");
         let text = file(&study, "report.md");
         for part in [
             "# Benchmark: 3 crashes, 2 variants, 24 runs",
@@ -107,7 +112,7 @@ mod tests {
 
     #[test]
     fn failed_runs_cost_the_whole_budget() {
-        let csv = file(&Study::of(&lines()), "crashes.csv");
+        let csv = file(&Study::of(&lines(), "old"), "crashes.csv");
         // Frame 2 of B: `old` never got there, so it cost the ten seconds and what anybody spent on B.
         assert!(csv.contains("B,old,2,0,4,10000,900\n") && csv.contains("B,old,1,1,4,10000,900\n"), "{csv}");
         assert!(csv.contains("B,new,2,4,4,6500,500\n"), "{csv}");
@@ -115,7 +120,7 @@ mod tests {
 
     #[test]
     fn comparisons_have_effect_and_significance() {
-        let csv = file(&Study::of(&lines()), "comparisons.csv");
+        let csv = file(&Study::of(&lines(), "old"), "comparisons.csv");
         let row = csv.lines().find(|l| l.starts_with("A,")).unwrap();
         // Equal odds; `new` is always faster: Â12 0, and the smallest p that four against four can have.
         assert_eq!(row, "A,3,new,old,1.0000,1.000000,0.0000,0.028571,0.0000,0.013124");
@@ -130,15 +135,21 @@ mod tests {
         let mut changed = lines[1].clone();
         changed.setting.inputs[0] = "another log".into();
         lines.push(changed);
-        let study = Study::of(&lines);
+        let study = Study::of(&lines, "old");
         assert_eq!(study.variants.len(), 3);
         assert!(study.variants.iter().filter(|v| v.label.starts_with("old@")).count() == 2 && study.variants.iter().any(|v| v.label == "new"));
         assert_eq!(study.crashes.iter().filter(|c| c.label.starts_with("A@")).count(), 2);
     }
 
     #[test]
+    fn the_order_is_not_that_of_the_file() {
+        let order = |baseline: &str| Study::of(&lines(), baseline).variants.iter().map(|v| v.label.clone()).collect::<Vec<_>>();
+        assert_eq!((order("old"), order("default")), (vec!["old".into(), "new".into()], vec!["new".to_string(), "old".to_string()]));
+    }
+
+    #[test]
     fn the_plots_show_every_variant() {
-        let study = Study::of(&lines());
+        let study = Study::of(&lines(), "old");
         for name in ["time.svg", "evaluations.svg", "survival.svg"] {
             let svg = file(&study, name);
             assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n") && svg.contains(">old</text>") && svg.contains(">new</text>"), "{svg}");

@@ -22,6 +22,9 @@ use crate::report::complain;
 const GRACE: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(50);
 const INTERRUPTED: u8 = 130;
+/// Exit codes of runs that never began.
+const WRONG_FLAGS: i32 = 2;
+const NO_ENVIRONMENT: i32 = 4;
 /// Some crash could not be run at all.
 const INCOMPLETE: u8 = 1;
 
@@ -41,6 +44,8 @@ struct Bench<'a> {
     /// All runs, and those that are in the file.
     total: usize,
     done: AtomicUsize,
+    /// What could not be run.
+    missing: AtomicUsize,
     queue: Mutex<VecDeque<Job>>,
     log: Mutex<Log>,
     failed: Mutex<Option<UserError>>,
@@ -70,7 +75,17 @@ pub fn run(args: &BenchRunArgs, host: &Host) -> Result<u8, UserError> {
     let queue: VecDeque<Job> = all.into_iter().filter(|job| !log.has(&job.setting)).collect();
     complain(&format!("{total} runs, {} of them done before\n", total - queue.len()));
     let done = AtomicUsize::new(total - queue.len());
-    let bench = Bench { host, binary, scratch: scratch.0.clone(), total, done, queue: Mutex::new(queue), log: Mutex::new(log), failed: Mutex::default() };
+    let bench = Bench {
+        host,
+        binary,
+        scratch: scratch.0.clone(),
+        total,
+        done,
+        missing: AtomicUsize::new(missing),
+        queue: Mutex::new(queue),
+        log: Mutex::new(log),
+        failed: Mutex::default(),
+    };
     std::thread::scope(|scope| {
         for number in 0..args.jobs {
             let bench = &bench;
@@ -81,7 +96,7 @@ pub fn run(args: &BenchRunArgs, host: &Host) -> Result<u8, UserError> {
     match failed {
         Some(error) => Err(error),
         None if host.interrupted.load(Ordering::Relaxed) => Ok(INTERRUPTED),
-        None if missing > 0 => Ok(INCOMPLETE),
+        None if bench.missing.load(Ordering::Relaxed) > 0 => Ok(INCOMPLETE),
         None => Ok(0),
     }
 }
@@ -135,6 +150,13 @@ impl Bench<'_> {
             // Half a run is no result.
             let Some(outcome) = self.reproduce(&job, &dir) else { return };
             let _ = std::fs::remove_dir_all(&dir);
+            if matches!(outcome.exit, Some(WRONG_FLAGS | NO_ENVIRONMENT)) {
+                // Not the crash's fault, and worth another try.
+                let why = outcome.note.unwrap_or_default();
+                complain(&format!("{} {} seed {} did not run: {why}\n", job.setting.crash, job.setting.variant, job.setting.seed));
+                self.missing.fetch_add(1, Ordering::Relaxed);
+                continue;
+            }
             let line = Line::new(job.setting, outcome);
             self.tell(&line);
             let added = self.log.lock().map(|mut log| log.add(line));

@@ -54,6 +54,9 @@ pub struct BenchReportArgs {
     /// Results files of `bench run`
     #[arg(required = true, value_name = "RESULTS")]
     pub results: Vec<PathBuf>,
+    /// The variant that the others are compared with [default: the one called default, else the first by name]
+    #[arg(long, value_name = "NAME")]
+    pub baseline: Option<String>,
     /// Where report.md, the CSV files and the plots go
     #[arg(long, value_name = "DIR", default_value = "bench-report")]
     pub out: PathBuf,

@@ -67,10 +67,12 @@ pub struct Effect {
 }
 
 impl Study {
-    pub fn of(lines: &[Line]) -> Study {
+    /// Sorted by name, but the baseline first: runs end in any order.
+    pub fn of(lines: &[Line], baseline: &str) -> Study {
         let variant_labels = labels(lines, |l| l.setting.variant.clone(), |l| format!("{:?} {} {}", l.setting.flags, l.setting.budget_ms, l.setting.binary));
         let crash_labels = labels(lines, |l| l.setting.crash.clone(), |l| format!("{:?}", l.setting.inputs));
-        let (variants, crashes) = (distinct(&variant_labels), distinct(&crash_labels));
+        let (mut variants, crashes) = (distinct(&variant_labels), distinct(&crash_labels));
+        variants.sort_by_key(|label| label != baseline);
         let mut runs = vec![vec![Vec::new(); variants.len()]; crashes.len()];
         let place = |all: &[String], label: &String| all.iter().position(|l| l == label).expect("every label is among the distinct ones");
         for (i, line) in lines.iter().enumerate() {
@@ -196,10 +198,9 @@ fn labels(lines: &[Line], name: impl Fn(&Line) -> String, what: impl Fn(&Line) -
     lines.iter().map(label).collect()
 }
 
-/// Each once, in order of appearance.
+/// Each once, sorted.
 fn distinct(labels: &[String]) -> Vec<String> {
-    let mut seen = BTreeSet::new();
-    labels.iter().filter(|label| seen.insert(*label)).cloned().collect()
+    labels.iter().collect::<BTreeSet<_>>().into_iter().cloned().collect()
 }
 
 pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
