@@ -87,14 +87,14 @@ impl Jdk {
     }
 }
 
-/// `JAVA_VERSION` of the `release` file; old JREs have none, but they have an `rt.jar`.
+/// `JAVA_VERSION` of the `release` file; some JDK 8 have none (Debian's), but they have an `rt.jar`.
 fn version(home: &Path) -> Option<String> {
-    let release = std::fs::read_to_string(home.join("release")).unwrap_or_default();
+    let release = ["release", "jre/release"].iter().find_map(|name| std::fs::read_to_string(home.join(name)).ok()).unwrap_or_default();
     let quoted = release.lines().find_map(|line| line.strip_prefix("JAVA_VERSION="));
     if let Some(version) = quoted.map(|text| text.trim().trim_matches('"')) {
         return Some(version.to_owned());
     }
-    home.join("lib/rt.jar").is_file().then(|| "1.8".to_owned())
+    ["lib/rt.jar", "jre/lib/rt.jar"].iter().any(|jar| home.join(jar).is_file()).then(|| "1.8".to_owned())
 }
 
 /// `17.0.15` → 17, `1.8.0_392` → 8, `25-ea` → 25.
@@ -180,6 +180,15 @@ mod tests {
         assert_eq!((found[1].home.clone(), found[1].feature, found[1].javac.clone()), (new.clone(), 21, None));
         assert!(found[1].image().is_some());
         assert!(found[2..].iter().all(|jdk| !jdk.home.starts_with(&root)), "each is listed once");
+        std::fs::remove_dir_all(&root).unwrap();
+    }
+
+    #[test]
+    fn a_jdk_8_without_release_file_is_known_by_its_archive() {
+        let root = std::env::temp_dir().join(format!("rethrow-jdk8-{}", std::process::id()));
+        fake(&root, "", &["bin/java", "bin/javac", "jre/lib/amd64/server/libjvm.so", "jre/lib/rt.jar"]);
+        std::fs::remove_file(root.join("release")).unwrap();
+        assert_eq!(Jdk::at(&root).map(|jdk| (jdk.feature, jdk.javac.is_some())), Some((8, true)));
         std::fs::remove_dir_all(&root).unwrap();
     }
 
