@@ -1,0 +1,1 @@
+//! Function bodies as core IR.
