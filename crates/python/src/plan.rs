@@ -2,10 +2,13 @@
 
 use std::path::PathBuf;
 
-use rethrow_core::probe::ProbePlan;
+use rethrow_core::probe::{BranchPoint, Point, ProbePlan, Relation};
 use rethrow_core::program::{Program, TypeId};
+use rustc_hash::FxHashSet;
 
+use crate::lower;
 use crate::source::Sources;
+use crate::source::index::CodeKind;
 
 /// A place in a file: `col` is the byte offset in the line, as in CPython's own syntax trees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +54,45 @@ pub struct Watch {
 }
 
 /// Watches the files of `types` in full; the other files of the program only tell their code objects.
+///
+/// A statement over several lines has a point for each line it has code on, so one place may carry several numbers; code without statements (lambdas,
+/// comprehensions) has that of the statement it is part of. What a module or class does when it is imported is not watched.
 pub fn watch(program: &Program, sources: &Sources, types: &[TypeId]) -> Watch {
-    let _ = (program, sources, types);
-    Watch::default()
+    let mut watch = Watch::default();
+    let wanted: FxHashSet<&str> = types.iter().map(|t| program.package(*t)).collect();
+    for (number, file) in sources.files.iter().enumerate() {
+        let codes = codes(sources, number);
+        if wanted.contains(file.module.as_str()) {
+            let (points, branches) = probes(program, sources, number, &mut watch.plan);
+            watch.files.push(WatchedFile { path: file.path.clone(), module: file.module.clone(), points, branches, codes });
+        } else {
+            watch.codes.push(FileCodes { path: file.path.clone(), codes });
+        }
+    }
+    watch
+}
+
+fn codes(sources: &Sources, file: usize) -> Vec<Code> {
+    let codes = sources.files[file].index.codes.iter().enumerate();
+    codes.map(|(i, c)| Code { first_line: c.first_line, name: c.name.clone(), class: sources.owner_name(file, i) }).collect()
+}
+
+/// Numbers the places of a file.
+fn probes(program: &Program, sources: &Sources, number: usize, plan: &mut ProbePlan) -> (Vec<Site>, Vec<Site>) {
+    let file = &sources.files[number];
+    let site = |pc: u32, number: u32| {
+        let (line, col) = file.lines().position(pc);
+        Site { line, col, number }
+    };
+    let (mut points, mut branches) = (Vec::new(), Vec::new());
+    for (at, code) in file.index.codes.iter().enumerate() {
+        let Some(method) = sources.methods.get(&(number, at)).filter(|_| !matches!(code.kind, CodeKind::Module | CodeKind::Class)) else { continue };
+        let Ok(lowered) = lower::lower(program, sources, (number, at)) else { continue };
+        points.extend((plan.points..).zip(&lowered.points).map(|(n, (pc, _))| site(*pc, n)));
+        branches.extend((plan.branches..).zip(&lowered.branches).map(|(n, pc)| site(*pc, n)));
+        let watched = lowered.points.iter().map(|(pc, line)| Point { pc: *pc, line: Some(*line) }).collect();
+        let decided = lowered.branches.iter().map(|pc| BranchPoint { pc: *pc, taken_if: Relation::Ne }).collect();
+        plan.add(*method, watched, decided, Vec::new());
+    }
+    (points, branches)
 }

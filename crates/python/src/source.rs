@@ -2,12 +2,34 @@
 //!
 //! Nothing is executed or imported. What cannot be read or parsed is a diagnostic; the rest goes on without it.
 
-use std::path::PathBuf;
+mod align;
+mod annotation;
+mod bodies;
+mod build;
+mod docstring;
+mod file;
+mod find;
+pub(crate) mod index;
+mod platform;
+pub(crate) mod resolve;
+mod shapes;
+#[cfg(test)]
+mod tests;
+mod usage;
+pub(crate) mod walk;
+
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rethrow_core::parsed::Diagnostic;
-use rethrow_core::program::Program;
+use rethrow_core::program::{MethodId, Program};
 use rethrow_core::trace::Trace;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+pub use align::align;
+pub(crate) use build::Origin;
+pub(crate) use file::{File, Lines};
+use find::Candidate;
 
 /// Where to look, and for which interpreter.
 #[derive(Clone, Debug)]
@@ -20,9 +42,41 @@ pub struct Places {
     pub version: (u32, u32),
 }
 
+/// More files, or bytes, than these are not read.
+const MAX_FILES: usize = 3000;
+const MAX_BYTES: usize = 60 << 20;
+const MAX_DIAGNOSTICS: usize = 50;
+
 /// The files of the program.
 pub struct Sources {
-    _private: (),
+    pub(crate) places: Places,
+    pub(crate) files: Vec<File>,
+    pub(crate) by_module: FxHashMap<String, usize>,
+    pub(crate) by_path: FxHashMap<PathBuf, usize>,
+    /// For each method of the program, in order of ids, where it comes from.
+    pub(crate) origins: Vec<Origin>,
+    pub(crate) methods: FxHashMap<(usize, usize), MethodId>,
+    /// Which classes define an attribute: file, class.
+    pub(crate) attributes: FxHashMap<String, Vec<(usize, usize)>>,
+}
+
+impl Sources {
+    /// The folders that have to be on the interpreter's path for the program to be imported.
+    pub fn search(&self) -> &[PathBuf] {
+        &self.places.search
+    }
+    /// The program's files, those of the trace first.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.files.iter().map(|f| f.path.as_path())
+    }
+    /// The module of a file.
+    pub fn module_of(&self, path: &Path) -> Option<&str> {
+        self.by_path.get(path).map(|f| self.files[*f].module.as_str())
+    }
+    /// The file of a module.
+    pub fn path_of(&self, module: &str) -> Option<&Path> {
+        self.by_module.get(module).map(|f| self.files[*f].path.as_path())
+    }
 }
 
 /// A program and the files it was read from.
@@ -34,25 +88,65 @@ pub struct Loaded {
 
 /// Reads the packages of the traces' files and those of `modules` (dotted names, for a hunt without trace).
 pub fn load(traces: &[&Trace], modules: &[String], places: &Places) -> Loaded {
-    let _ = (traces, modules, places);
-    let mut builder = rethrow_core::program::ProgramBuilder::new();
-    builder.well_known("builtins:object", "builtins:str", "builtins:type");
-    builder.dynamic();
-    struct Empty;
-    impl rethrow_core::program::BodySource for Empty {
-        fn body(
-            &self,
-            _: &Program,
-            _: rethrow_core::program::MethodId,
-        ) -> Result<Option<rethrow_core::program::ir::Body>, String> {
-            Ok(None)
+    let places = places.with_src();
+    let mut reader = Reader { places: &places, files: Vec::new(), known: FxHashSet::default(), bytes: 0, skipped: 0, diagnostics: Vec::new() };
+    let mut first = Vec::new();
+    let printed = traces.iter().flat_map(|t| t.chain()).flat_map(|t| &t.frames).filter(|f| !f.platform).map(|f| f.class.as_str());
+    let mut seen = FxHashSet::default();
+    for path in printed.filter(|p| seen.insert(*p)) {
+        match places.locate(path) {
+            Some(found) if !places.is_stdlib(&found.path) => first.push(found),
+            Some(_) => {}
+            None if path.starts_with('<') => {}
+            None => reader.diagnostics.push(Diagnostic::general(format!("{path} is not below the search paths"))),
         }
     }
-    Loaded { program: builder.finish(Box::new(Empty)), sources: Arc::new(Sources { _private: () }), diagnostics: Vec::new() }
+    for module in modules {
+        match places.module(module) {
+            Some(found) => first.push(found),
+            None => reader.diagnostics.push(Diagnostic::general(format!("module {module} is not below the search paths"))),
+        }
+    }
+    first.iter().for_each(|c| reader.read(c));
+    let mut packages = FxHashSet::default();
+    for c in first.iter().filter(|c| packages.insert(c.module.split('.').next().unwrap_or("").to_string())) {
+        places.siblings(c).iter().for_each(|c| reader.read(c));
+    }
+    let Reader { files, skipped, mut diagnostics, .. } = reader;
+    if skipped > 0 {
+        diagnostics.push(Diagnostic::general(format!("{skipped} further files of the packages were not read")));
+    }
+    let (program, sources) = build::build(places, files);
+    Loaded { program, sources, diagnostics }
 }
 
-/// Rewrites the frames of a traceback to the program's names: class, and whether it is the platform's. Frames that are not found stay as printed.
-pub fn align(trace: &Trace, sources: &Sources) -> Trace {
-    let _ = sources;
-    trace.clone()
+struct Reader<'p> {
+    places: &'p Places,
+    files: Vec<File>,
+    known: FxHashSet<PathBuf>,
+    bytes: usize,
+    skipped: usize,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Reader<'_> {
+    fn read(&mut self, candidate: &Candidate) {
+        if !self.known.insert(candidate.path.clone()) {
+            return;
+        }
+        if self.files.len() >= MAX_FILES || self.bytes >= MAX_BYTES {
+            self.skipped += 1;
+            return;
+        }
+        match File::read(&candidate.path, &candidate.module, self.places.version) {
+            Ok(file) => {
+                self.bytes += file.text.len();
+                self.files.push(file);
+            }
+            Err(why) if self.diagnostics.len() < MAX_DIAGNOSTICS => {
+                self.diagnostics.push(Diagnostic::general(format!("{}: {why}", candidate.path.display())));
+            }
+            Err(_) => {}
+        }
+    }
 }
