@@ -145,6 +145,8 @@ pub enum Ended {
     StepLimit { at: u32 },
     TimeLimit { at: u32 },
     Exit { at: u32, code: i32 },
+    /// A process of the worker died under it; the worker itself goes on.
+    Died { why: String },
 }
 
 /// What one test showed.

@@ -363,6 +363,7 @@ impl Worker {
             Ended::StepLimit { at } => Outcome::StepLimit { at },
             Ended::TimeLimit { at } => Outcome::TimeLimit { at },
             Ended::Exit { at, code } => Outcome::Exit { at, code },
+            Ended::Died { why } => Outcome::Died { why },
         }
     }
 }

@@ -11,7 +11,14 @@ use crate::interpreter::Interpreter;
 use crate::plan::{Code, Site, Watch};
 
 /// The worker: runs on any interpreter it finds, so it travels in the greeting.
-pub const WORKER_SOURCE: &str = include_str!("../worker.py");
+pub const WORKER_SOURCE: &str = concat!(
+    include_str!("../worker/codec.py"),
+    include_str!("../worker/record.py"),
+    include_str!("../worker/instrument.py"),
+    include_str!("../worker/values.py"),
+    include_str!("../worker/run.py"),
+    include_str!("../worker/serve.py"),
+);
 
 /// Reads the greeting and becomes the worker that is in it. Kept small: it stands on the command line.
 const BOOTSTRAP: &str = "import os\n\

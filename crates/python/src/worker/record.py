@@ -1,0 +1,421 @@
+"""What the instrumented code calls: places reached, how near conditions came to their other side, values that comparisons saw.
+
+Every function returns what the plain expression would have given, and runs no code of the program that the plain expression would not run. Distances are
+worked out for values of built-in types only, and a limited number of times for each condition of a test.
+"""
+import itertools
+import builtins
+
+BUDGET = 24
+MAX_SEEN = 96
+MAX_SEEN_TEXT = 80
+MAX_COMPARED = 24
+OTHER_TYPE = 100.0
+NEAREST = 1e-3
+NUMBERS = frozenset((int, float, bool))
+SIZED = frozenset((str, bytes, list, tuple, dict, set, frozenset))
+BUILTIN_METHOD = type(''.isdigit)
+TEXT_TESTS = frozenset(('isdigit', 'isalpha', 'isalnum', 'isspace', 'isupper', 'islower', 'isdecimal', 'isnumeric', 'isidentifier', 'istitle', 'isascii',
+                        'isprintable'))
+TEXT_METHODS = TEXT_TESTS | {'startswith', 'endswith'}
+
+
+class Stopped(BaseException):
+    """Ends a test; programs have no reason to catch it, and if they do, the flags of `Limits` decide."""
+
+
+class Limits:
+    steps = False
+    time = False
+    exit = None
+
+
+def make_recorder(points, branches):
+    """The table of helpers by their names in instrumented code, and functions to begin and read a test."""
+    hits = [0] * points
+    up = [INF] * branches
+    down = [INF] * branches
+    left = [BUDGET] * branches
+    no_hits, no_seen, full = [0] * points, [INF] * branches, [BUDGET] * branches
+    seen = {}
+    safe = {}
+    near = {}
+
+    def see(value):
+        if len(seen) < MAX_SEEN and len(value) <= MAX_SEEN_TEXT:
+            seen[value] = None
+
+    def see_int(value):
+        if len(seen) < MAX_SEEN:
+            seen[value] = None
+
+    def edit(a, b):
+        key = (a, b)
+        found = near.get(key)
+        if found is None:
+            found = edit_distance(a, b)
+            if len(near) < 4096:
+                near[key] = found
+        return found
+
+    def apart(a, b):
+        """How far two unequal values are from equal."""
+        ta, tb = type(a), type(b)
+        if ta is str and tb is str:
+            see(a)
+            see(b)
+            return edit(a, b)
+        if ta in NUMBERS and tb in NUMBERS:
+            if ta is int:
+                see_int(a)
+            if tb is int:
+                see_int(b)
+            return gap(a, b) or 1.0
+        if ta is bytes and tb is bytes:
+            return edit(a.decode('latin-1'), b.decode('latin-1'))
+        if ta is tb and (ta is tuple or ta is list):
+            return float(abs(len(a) - len(b))) + 1.0
+        if ta is str:
+            see(a)
+        elif tb is str:
+            see(b)
+        return OTHER_TYPE if ta in SIMPLE or tb in SIMPLE else 1.0
+
+    def truth_is_plain(kind):
+        """Testing the truth of such a value twice is the same as testing it once."""
+        found = safe.get(id(kind))
+        if found is None:
+            plain = True
+            for name in ('__bool__', '__len__'):
+                holder = next((base.__dict__[name] for base in kind.__mro__ if name in base.__dict__), None)
+                if holder is not None:
+                    plain = type(holder) is SLOT
+                    break
+            found = safe[id(kind)] = (kind, plain)
+        return found[1]
+
+    def truly(n, value):
+        k = left[n]
+        if k:
+            left[n] = k - 1
+            kind = type(value)
+            if kind in SIZED:
+                d = float(len(value))
+            elif kind is int or kind is float:
+                d = gap(value, 0) or 1.0
+            else:
+                d = 1.0
+            if d < up[n]:
+                up[n] = d
+        elif up[n] is INF:
+            up[n] = 1.0
+
+    def b(n, value):
+        """The truth of a value that is only tested."""
+        if value is True:
+            up[n] = 1.0
+            return True
+        if value is False or value is None:
+            down[n] = 1.0
+            return False
+        if value:
+            truly(n, value)
+            return True
+        down[n] = 1.0
+        return False
+
+    def t(n, value):
+        """A value that is tested and may be kept."""
+        if value is True:
+            up[n] = 1.0
+        elif value is False or value is None:
+            down[n] = 1.0
+        elif truth_is_plain(type(value)):
+            if value:
+                truly(n, value)
+            else:
+                down[n] = 1.0
+        return value
+
+    def eq(n, a, b):
+        r = a == b
+        if r is True:
+            up[n] = 1.0
+            return True
+        if r is False:
+            k = left[n]
+            if k:
+                left[n] = k - 1
+                d = apart(a, b)
+                if d < down[n]:
+                    down[n] = d
+            return False
+        return t(n, r)
+
+    def ne(n, a, b):
+        r = a != b
+        if r is True:
+            k = left[n]
+            if k:
+                left[n] = k - 1
+                d = apart(a, b)
+                if d < up[n]:
+                    up[n] = d
+            return True
+        if r is False:
+            down[n] = 1.0
+            return False
+        return t(n, r)
+
+    def ordered(n, r, a, b, more):
+        """`more` is added to the distance that `r` has to be undone by."""
+        if r is not True and r is not False:
+            return t(n, r)
+        k = left[n]
+        side = up if r else down
+        if k:
+            left[n] = k - 1
+            ta, tb = type(a), type(b)
+            if ta in NUMBERS and tb in NUMBERS:
+                if ta is int:
+                    see_int(a)
+                if tb is int:
+                    see_int(b)
+                d = gap(a, b) + more or NEAREST
+            elif ta is str and tb is str and len(a) == len(b) == 1:
+                d = abs(ord(a) - ord(b)) + more
+            else:
+                d = 1.0
+            if d < side[n]:
+                side[n] = d
+        elif side[n] is INF:
+            side[n] = 1.0
+        return r
+
+    def lt(n, a, b):
+        r = a < b
+        return ordered(n, r, a, b, 0.0 if r is True else 1.0)
+
+    def le(n, a, b):
+        r = a <= b
+        return ordered(n, r, a, b, 1.0 if r is True else 0.0)
+
+    def gt(n, a, b):
+        r = a > b
+        return ordered(n, r, a, b, 0.0 if r is True else 1.0)
+
+    def ge(n, a, b):
+        r = a >= b
+        return ordered(n, r, a, b, 1.0 if r is True else 0.0)
+
+    def is_(n, a, b):
+        r = a is b
+        if r:
+            up[n] = 1.0
+        else:
+            down[n] = 1.0
+        return r
+
+    def isnot(n, a, b):
+        r = a is not b
+        if r:
+            up[n] = 1.0
+        else:
+            down[n] = 1.0
+        return r
+
+    def absent(a, b):
+        """How far `a` is from being in `b`."""
+        ta, tb = type(a), type(b)
+        if tb is str:
+            if ta is not str:
+                return OTHER_TYPE
+            see(a)
+            size = len(a) - 1
+            while size > 0 and a[:size] not in b:
+                size -= 1
+            return float(len(a) - size)
+        if tb not in SIZED or tb is bytes:
+            return 1.0
+        best = OTHER_TYPE
+        for item in itertools.islice(b, 32):
+            kind = type(item)
+            if kind in SIMPLE:
+                d = apart(a, item) if kind is ta else OTHER_TYPE
+                if kind is not ta and kind is str:
+                    see(item)
+                if d < best:
+                    best = d
+        return best
+
+    def in_(n, a, b):
+        r = a in b
+        if r:
+            up[n] = 1.0
+        else:
+            k = left[n]
+            if k:
+                left[n] = k - 1
+                d = absent(a, b)
+                if d < down[n]:
+                    down[n] = d
+        return r
+
+    def notin(n, a, b):
+        r = a not in b
+        if r:
+            k = left[n]
+            if k:
+                left[n] = k - 1
+                d = absent(a, b)
+                if d < up[n]:
+                    up[n] = d
+        else:
+            down[n] = 1.0
+        return r
+
+    def m(n, method, *args):
+        """A test that texts have as a method."""
+        r = method(*args)
+        if r is True:
+            up[n] = 1.0
+            return True
+        if r is not False:
+            return t(n, r)
+        k = left[n]
+        if k:
+            left[n] = k - 1
+            d = 1.0
+            if type(method) is BUILTIN_METHOD and type(method.__self__) is str:
+                d = text_test(method.__self__, method.__name__, args, see)
+            if d < down[n]:
+                down[n] = d
+        elif down[n] is INF:
+            down[n] = 1.0
+        return False
+
+    def ch(n, ops, *values):
+        """A chain of comparisons all of whose later operands are constants."""
+        least = INF
+        for i, op in enumerate(ops):
+            a, b = values[i], values[i + 1]
+            r = COMPARE[op](a, b)
+            k = left[n]
+            d = 1.0
+            if k:
+                left[n] = k - 1
+                if type(a) in NUMBERS and type(b) in NUMBERS:
+                    d = gap(a, b) or 1.0
+                elif type(a) is str and type(b) is str:
+                    d = float(abs(ord(a) - ord(b))) if len(a) == len(b) == 1 else edit(a, b)
+                    d = d or 1.0
+            if not r:
+                if d < down[n]:
+                    down[n] = d
+                return r
+            if d < least:
+                least = d
+        if least < up[n]:
+            up[n] = least
+        return r
+
+    def begin(steps):
+        hits[:] = no_hits
+        up[:] = no_seen
+        down[:] = no_seen
+        left[:] = full
+        seen.clear()
+        limit(steps)
+
+    def limit(steps):
+        rounds = itertools.repeat(0) if steps is None else itertools.chain(itertools.repeat(0, steps), map(spent, itertools.repeat(0)))
+        builtins._rt_s = rounds.__next__
+
+    def spent(_):
+        Limits.steps = True
+        raise Stopped()
+
+    def read():
+        """(hits, branches, seen), written as the protocol has them."""
+        limit(None)
+        before = 0
+        found = []
+        for hit in itertools.compress(range(points), hits):
+            found.append(hit - before)
+            before = hit
+        touched = []
+        for n, (u, d) in enumerate(zip(up, down)):
+            if u is not INF or d is not INF:
+                u = max(u, NEAREST)
+                touched.append(number(n) + distance(u) + NO_DISTANCE + (b'\1' if d is not INF else b'\0') + distance(d))
+        values = []
+        for value in seen:
+            if type(value) is str:
+                values.append(b'\1' + text(value))
+            elif -1 << 63 <= value < 1 << 63:
+                values.append(b'\0' + signed(value))
+        return numbers(found), many(touched), many(values)
+
+    helpers = dict(_rt_h=hits, _rt_u=up, _rt_d=down, _rt_us=up.__setitem__, _rt_b=b, _rt_t=t, _rt_eq=eq, _rt_ne=ne, _rt_lt=lt, _rt_le=le, _rt_gt=gt,
+                   _rt_ge=ge, _rt_is=is_, _rt_isnot=isnot, _rt_in=in_, _rt_notin=notin, _rt_m=m, _rt_ch=ch)
+    for name, helper in helpers.items():
+        setattr(builtins, name, helper)
+    limit(None)
+    return begin, read
+
+
+SIMPLE = frozenset((str, int, float, bytes, bool))
+SLOT = type(object.__repr__)
+COMPARE = {
+    'lt': lambda a, b: a < b, 'le': lambda a, b: a <= b, 'gt': lambda a, b: a > b, 'ge': lambda a, b: a >= b, 'eq': lambda a, b: a == b,
+    'ne': lambda a, b: a != b, 'is': lambda a, b: a is b, 'isnot': lambda a, b: a is not b, 'in': lambda a, b: a in b, 'notin': lambda a, b: a not in b,
+}
+
+
+def gap(a, b):
+    try:
+        d = float(abs(a - b))
+    except OverflowError:
+        return 1e300
+    return d if d == d else 1.0
+
+
+def edit_distance(a, b):
+    """Characters to insert, delete or replace; of long texts what is left without the common beginning and end counts in full."""
+    start, end_a, end_b = 0, len(a), len(b)
+    while start < end_a and start < end_b and a[start] == b[start]:
+        start += 1
+    while end_a > start and end_b > start and a[end_a - 1] == b[end_b - 1]:
+        end_a -= 1
+        end_b -= 1
+    a, b = a[start:end_a], b[start:end_b]
+    if len(a) > len(b):
+        a, b = b, a
+    if len(a) <= 1:
+        return float(len(b) - (a != '' and a in b)) or 1.0
+    if len(b) > MAX_COMPARED:
+        return float(len(b))
+    row = list(range(len(a) + 1))
+    for i, x in enumerate(b):
+        diagonal, row[0] = row[0], i + 1
+        for j, y in enumerate(a):
+            best = diagonal + (x != y)
+            diagonal = row[j + 1]
+            other = (row[j] if row[j] < diagonal else diagonal) + 1
+            row[j + 1] = best if best < other else other
+    return float(row[-1])
+
+
+def text_test(value, name, args, see):
+    if name == 'startswith' or name == 'endswith':
+        wanted = args[0] if args else ''
+        best = OTHER_TYPE
+        for part in wanted if type(wanted) is tuple else (wanted,):
+            if type(part) is str:
+                see(part)
+                have = value[:len(part)] if name == 'startswith' else value[-len(part):]
+                best = min(best, float(sum(x != y for x, y in zip(have, part)) + len(part) - len(have)) or 1.0)
+        return best
+    if name in TEXT_TESTS and value:
+        return float(sum(not getattr(c, name)() for c in value[:64])) or 1.0
+    return 1.0

@@ -1,0 +1,310 @@
+"""Runs tests in a process of their own, and tells what each showed."""
+import errno
+import gc
+import marshal
+import mmap
+import random
+import resource
+import signal
+import threading
+import time
+
+MAX_MESSAGE = 4096
+MAX_CHAIN = 20
+MAX_FRAMES = 1500
+MAX_WHY = 300
+#: The clock is as many times as patient as the processor time.
+PATIENCE = 4
+#: Exceptions that a test may swallow before it is killed.
+MAX_SWALLOWED = 3
+OWN_FILE = '<rethrow>'
+HARNESS = ('_pytest', 'pluggy', 'pytest')
+real_exit = os._exit
+STOPPED = object()
+
+
+class Places:
+    """What to call the code objects of a traceback."""
+
+    def __init__(self, stdlib, site, codes):
+        """`codes`: by resolved path, {(first line, name): class}."""
+        self.stdlib = tuple(p.rstrip('/') + '/' for p in stdlib)
+        self.site = tuple(p.rstrip('/') + '/' for p in site)
+        self.codes = codes
+        self.known = {}
+        self.files = {}
+
+    def of(self, frame):
+        """(class, method, file, is platform)"""
+        code = frame.f_code
+        found = self.known.get(id(code))
+        if found is None:
+            found = (code, self.describe(code, frame.f_globals))
+            self.known[id(code)] = found
+        return found[1]
+
+    def describe(self, code, env):
+        path = code.co_filename
+        module = env.get('__name__')
+        module = module if type(module) is str else ''
+        table = self.codes.get(self.real(path))
+        owner = table.get((code.co_firstlineno, code.co_name)) if table else None
+        if owner is None:
+            owner = module
+            if code.co_name != '<module>':
+                parts = getattr(code, 'co_qualname', '').split('.')[:-1]
+                classes = innermost_class(parts)
+                owner = module + ':' + classes if classes else module
+        return owner, code.co_name, path, table is None and self.platform(path, module)
+
+    def real(self, path):
+        found = self.files.get(path)
+        if found is None:
+            found = self.files[path] = path if path.startswith('<') else os.path.realpath(path)
+        return found
+
+    def platform(self, path, module):
+        if path.startswith('<') or module.partition('.')[0] in HARNESS:
+            return True
+        both = (path, self.real(path))
+        inside = any(p.startswith(self.stdlib) for p in both)
+        return inside and not any(p.startswith(self.site) or '/site-packages/' in p or '/dist-packages/' in p for p in both)
+
+
+def innermost_class(parts):
+    """`A.B` of `A.B.f.<locals>.g` without its last name: what stands directly before `<locals>` is a function."""
+    best = []
+    here = []
+    for i, part in enumerate(parts):
+        if part == '<locals>':
+            here = []
+        elif i + 1 < len(parts) and parts[i + 1] == '<locals>':
+            continue
+        else:
+            here.append(part)
+            best = list(here)
+    return '.'.join(best)
+
+
+def exception_name(kind):
+    module = getattr(kind, '__module__', None)
+    name = getattr(kind, '__qualname__', None) or kind.__name__
+    return name if module in ('builtins', '__main__', None) or type(module) is not str else module + '.' + name
+
+
+def frames_of(traceback, places):
+    """Innermost first, without our own."""
+    found = []
+    while traceback is not None:
+        if traceback.tb_frame.f_code.co_filename != OWN_FILE:
+            owner, method, path, platform = places.of(traceback.tb_frame)
+            found.append((owner, method, path, traceback.tb_lineno or 0, platform))
+        traceback = traceback.tb_next
+    found.reverse()
+    return found[:MAX_FRAMES]
+
+
+def chain_of(error, places):
+    """The exception and what it came from, as a traceback prints it."""
+    links = []
+    met = []
+    while error is not None and len(links) < MAX_CHAIN and not any(error is m for m in met):
+        met.append(error)
+        try:
+            message = str(error)[:MAX_MESSAGE]
+        except Stopped:
+            raise
+        except BaseException:
+            message = None
+        links.append((exception_name(type(error)), message or None, frames_of(error.__traceback__, places)))
+        following = error.__cause__
+        if following is None and not error.__suppress_context__:
+            following = error.__context__
+        error = following if isinstance(following, BaseException) else None
+    return links
+
+
+class Clock:
+    """Ends tests that take too long."""
+
+    def __init__(self, limit):
+        self.limit = limit
+        self.rang = 0
+        #: Whether code of the program runs that may be interrupted.
+        self.armed = False
+
+    def install(self):
+        signal.signal(signal.SIGALRM, self.ring)
+        signal.signal(signal.SIGPROF, self.ring)
+
+    def start(self):
+        self.rang = 0
+        self.go()
+
+    def go(self):
+        signal.setitimer(signal.ITIMER_PROF, self.limit, self.limit / 2)
+        signal.setitimer(signal.ITIMER_REAL, self.limit * PATIENCE, self.limit)
+
+    def stop(self):
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+    def ring(self, *_):
+        if not self.armed:
+            return
+        Limits.time = True
+        self.rang += 1
+        if self.rang > MAX_SWALLOWED:
+            SHARED[TIMED_OUT] = 1
+            os.kill(os.getpid(), signal.SIGKILL)
+        raise Stopped()
+
+
+#: What server and child share: which test, which statement, whether a module is being imported, whether it ended itself for lack of time.
+TEST, AT, IMPORTING, TIMED_OUT = range(4)
+SHARED = memoryview(mmap.mmap(-1, 4096)).cast('I')
+
+
+class Child:
+    """One process that runs tests one after the other."""
+
+    def __init__(self, worker, run, out):
+        self.worker = worker
+        self.run = run
+        self.out = out
+        self.clock = Clock(max(run.time_limit, 0.01))
+        self.pristine = run.pristine
+        self.types = {}
+        self.pid = None
+
+    def main(self, indices):
+        self.pid = os.getpid()
+        self.confine()
+        for index in indices:
+            threads, modules = threading.active_count(), len(sys.modules)
+            self.tell(self.test(index))
+            if threading.active_count() > threads or (len(sys.modules) > modules and not self.pristine):
+                break
+        real_exit(0)
+
+    def confine(self):
+        """Output to nowhere, memory bounded, everything this process starts in one group."""
+        os.setsid()
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for fd in (0, 1, 2):
+            os.dup2(nowhere, fd)
+        size = int(open('/proc/self/statm').read().split()[0]) * mmap.PAGESIZE
+        bound(resource.RLIMIT_AS, size + (self.worker.memory_mb << 20))
+        if self.worker.max_processes:
+            bound(resource.RLIMIT_NPROC, self.worker.max_processes)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        self.clock.install()
+        os._exit = self.leave
+        Importing.run = self.imported
+
+    def imported(self, name):
+        """Importing takes as long as it takes; the server has its own clock for it."""
+        self.clock.stop()
+        SHARED[IMPORTING] = 1
+        try:
+            return importlib.import_module(name)
+        finally:
+            SHARED[IMPORTING] = 0
+            self.clock.go()
+
+    def leave(self, code=0):
+        """In place of `os._exit`."""
+        if os.getpid() != self.pid or not self.clock.armed:
+            real_exit(code)
+        Limits.exit = code if type(code) is int and -1 << 31 <= code < 1 << 31 else 1
+        raise Stopped()
+
+    def test(self, index):
+        stmts = self.run.tests[index]
+        Limits.steps, Limits.time, Limits.exit = False, False, None
+        random.seed(0)
+        numpy = sys.modules.get('numpy.random')
+        if numpy is not None and hasattr(numpy, 'seed'):
+            numpy.seed(0)
+        modules = set(sys.modules) if not self.pristine else ()
+        values = []
+        builder = Builder(self.worker.scratch)
+        SHARED[AT], SHARED[TEST] = 0, index + 1
+        begin, read = self.worker.begin, self.worker.read
+        begin(self.run.step_limit)
+        self.clock.start()
+        error = self.guarded(self.steps, stmts, values, builder)
+        noted = read()
+        ended = self.guarded(self.ending, SHARED[AT], error)
+        self.clock.stop()
+        if Limits.exit is not None:
+            ended = ('e', SHARED[AT], Limits.exit)
+        elif Limits.time:
+            ended = ('l', SHARED[AT])
+        elif Limits.steps or ended is STOPPED or ended is None:
+            ended = ('s', SHARED[AT])
+        found = [None if v is None or v is ABSENT else self.type_name(type(v)) for v in values]
+        new = [m for m in sys.modules if m not in modules] if not self.pristine and len(sys.modules) > len(modules) else []
+        return index, ended, noted, found, new
+
+    def guarded(self, what, *args):
+        """Runs what may run code of the program; nothing if it was stopped."""
+        if args[-1] is STOPPED:
+            return None
+        try:
+            self.clock.armed = True
+            return what(*args)
+        except Stopped:
+            return STOPPED
+        finally:
+            self.clock.armed = False
+            # A copy of this process that the program made has nothing to tell.
+            if os.getpid() != self.pid:
+                real_exit(0)
+
+    def steps(self, stmts, values, builder):
+        """The exception that ended the test, if one did."""
+        names = self.worker.names
+        try:
+            for at, stmt in enumerate(stmts):
+                SHARED[AT] = at
+                values.append(execute(stmt, values, names, builder))
+        except Stopped:
+            raise
+        except BaseException as error:
+            return error
+        return None
+
+    def ending(self, at, error):
+        if error is None:
+            return ('n',)
+        if isinstance(error, SystemExit):
+            code = error.code
+            return ('e', at, code if type(code) is int and -1 << 31 <= code < 1 << 31 else 0 if code is None else 1)
+        if isinstance(error, Invalid):
+            return ('i', at, str(error))
+        chain = chain_of(error, self.worker.places)
+        if not chain[0][2]:
+            name, message, _ = chain[0]
+            return ('i', at, ('%s: %s' % (name, message))[:MAX_WHY])
+        return ('t', at, marshal.dumps(chain))
+
+    def type_name(self, kind):
+        found = self.types.get(id(kind))
+        if found is None:
+            module, name = getattr(kind, '__module__', ''), getattr(kind, '__qualname__', '')
+            found = (kind, '%s:%s' % (module, name) if type(module) is str and type(name) is str else '')
+            self.types[id(kind)] = found
+        return found[1]
+
+    def tell(self, result):
+        data = marshal.dumps(result)
+        data = struct.pack('<I', len(data)) + data
+        while data:
+            data = data[os.write(self.out, data):]
+
+
+def bound(what, most):
+    now = resource.getrlimit(what)[1]
+    if now == resource.RLIM_INFINITY or most < now:
+        resource.setrlimit(what, (most, most))

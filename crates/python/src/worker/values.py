@@ -1,0 +1,184 @@
+"""Statements of tests: names to objects, data to values, calls."""
+import importlib
+import io
+import types
+
+ABSENT = object()
+
+
+class Invalid(Exception):
+    """The statement cannot be executed as it stands."""
+
+
+class Names:
+    """What the parent's numbers mean."""
+
+    def __init__(self):
+        self.types = {}
+        self.methods = {}
+        self.fields = {}
+        self.objects = {}
+
+    def define(self, r):
+        for _ in range(r.number()):
+            key = r.number()
+            self.types[key] = r.text()
+        for _ in range(r.number()):
+            key, owner, name, desc, static = r.number(), r.text(), r.text(), r.text(), bool(r.byte())
+            self.methods[key] = (owner, name, parameters(desc), static)
+        for _ in range(r.number()):
+            key, owner, name, _, static = r.number(), r.text(), r.text(), r.text(), bool(r.byte())
+            self.fields[key] = (owner, name, static)
+        prepare = r.many(r.text)
+        r.number()
+        return prepare
+
+    def find(self, name):
+        """The module or class of that name."""
+        module, _, path = name.partition(':')
+        found = import_module(module)
+        for part in path.split('.') if path else ():
+            found = getattr(found, part)
+        return found
+
+
+def import_module(name):
+    module = sys.modules.get(name)
+    return Importing.run(name) if module is None else module
+
+
+class Importing:
+    """How modules are imported during a test; replaced where a clock runs."""
+    run = staticmethod(importlib.import_module)
+
+
+def parameters(desc):
+    """[(name, how it is passed)] of `12(a, /, b, c=, *rest, d, **named)`."""
+    inside = desc[desc.find('(') + 1:desc.rfind(')')]
+    found = []
+    how = 'any'
+    for part in inside.split(',') if inside.strip() else ():
+        part = part.strip().rstrip('=')
+        if part == '/':
+            found = [(name, 'positional') for name, _ in found]
+        elif part == '*':
+            how = 'keyword'
+        elif part.startswith('**'):
+            found.append((part[2:], 'named'))
+        elif part.startswith('*'):
+            found.append((part[1:], 'rest'))
+            how = 'keyword'
+        elif part:
+            found.append((part, how))
+    return found
+
+
+def arranged(declared, given):
+    """Positional and keyword arguments of a call. An argument that is absent is left out; those after it go by name."""
+    args, named, skipped = [], {}, False
+    if len(declared) != len(given):
+        return [v for v in given if v is not ABSENT], named
+    for (name, how), value in zip(declared, given):
+        if value is ABSENT:
+            skipped = skipped or how in ('any', 'positional')
+        elif how == 'rest':
+            values = list(value)
+            if values and skipped:
+                raise Invalid('further positional arguments after one that is left out')
+            args.extend(values)
+        elif how == 'named':
+            for key, item in dict(value).items():
+                if type(key) is not str or key in named:
+                    raise Invalid('keywords must be different texts')
+                named[key] = item
+        elif how == 'keyword' or (skipped and how == 'any'):
+            named[name] = value
+        elif skipped:
+            raise Invalid('a positional argument after one that is left out')
+        else:
+            args.append(value)
+    return args, named
+
+
+class Builder:
+    """Makes values of data."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.files = 0
+
+    def build(self, data, values):
+        kind, inside = data
+        if kind <= 5:
+            return inside
+        if kind == 6:
+            return [self.build(d, values) for d in inside]
+        if kind == 7:
+            return tuple([self.build(d, values) for d in inside])
+        if kind == 8:
+            return set([self.build(d, values) for d in inside])
+        if kind == 9:
+            return {self.build(k, values): self.build(v, values) for k, v in inside}
+        if kind == 10:
+            return values[inside]
+        if kind == 11:
+            return ABSENT
+        if kind == 12:
+            result = self.build(inside, values)
+            return lambda *args, **named: result
+        if kind == 13:
+            return iter([self.build(d, values) for d in inside])
+        if kind == 16:
+            return types.SimpleNamespace(**{name: self.build(d, values) for name, d in inside})
+        content = self.build(inside, values)
+        if type(content) not in (str, bytes):
+            raise Invalid('a file contains text or bytes')
+        if kind == 14:
+            return io.StringIO(content) if type(content) is str else io.BytesIO(content)
+        return self.file(content)
+
+    def file(self, content):
+        self.files += 1
+        path = os.path.join(self.folder, 'file%d' % self.files)
+        data = content.encode('utf-8', 'surrogatepass') if type(content) is str else content
+        with open(path, 'wb') as out:
+            out.write(data)
+        return path
+
+
+def execute(stmt, values, names, builder):
+    """The value of one statement."""
+    kind = stmt[0]
+    if kind == 'data':
+        return builder.build(stmt[1], values)
+    if kind == 'call' or kind == 'new':
+        owner, name, declared, static = names.methods[stmt[1]]
+        if kind == 'new':
+            target = names.find(owner)
+        elif static or stmt[2] is None:
+            target = getattr(names.find(owner), name)
+        else:
+            target = getattr(values[stmt[2]], name)
+        args, named = arranged(declared, [values[v] for v in stmt[3]])
+        return target(*args, **named)
+    if kind == 'value':
+        return stmt[1]
+    if kind == 'null':
+        return None
+    if kind == 'static':
+        owner, name, _ = names.fields[stmt[1]]
+        return getattr(names.find(owner), name)
+    if kind == 'class':
+        return names.find(names.types[stmt[1]])
+    if kind == 'get':
+        return getattr(values[stmt[2]], names.fields[stmt[1]][1])
+    if kind == 'set':
+        owner, name, _ = names.fields[stmt[1]]
+        setattr(names.find(owner) if stmt[2] is None else values[stmt[2]], name, values[stmt[3]])
+        return None
+    if kind == 'array':
+        return [None] * stmt[2]
+    if kind == 'put':
+        values[stmt[1]][stmt[2]] = values[stmt[3]]
+        return None
+    return values[stmt[1]][stmt[2]] if kind == 'item' else values[stmt[1]]
