@@ -153,7 +153,7 @@ impl File<'_> {
         }
         match self.style.style {
             TestStyle::Failing => lines,
-            TestStyle::Expect => self.expecting(lines),
+            TestStyle::Expect | TestStyle::XFail => self.expecting(lines),
         }
     }
 

@@ -136,7 +136,7 @@ fn hostile_tests_end_alone() {
         for (i, e) in got.iter().enumerate().filter(|(i, _)| tests[*i] == fine() || tests[*i] == plain("threads_now")) {
             assert_eq!(e.outcome, Outcome::Normal, "{label} test {i} after {:?}", got[i - 1].outcome);
         }
-        assert_eq!(session.stats().deaths, 0, "{label}: the worker itself survives");
+        assert_eq!(session.stats().deaths, 0, "{label}: the worker itself survives {:?}", names.iter().map(|n| of(n)).collect::<Vec<_>>());
     }
 }
 

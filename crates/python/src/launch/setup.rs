@@ -13,6 +13,7 @@ use crate::plan::{Code, Site, Watch};
 /// The worker: runs on any interpreter it finds, so it travels in the greeting.
 pub const WORKER_SOURCE: &str = concat!(
     include_str!("../worker/codec.py"),
+    include_str!("../worker/frames.py"),
     include_str!("../worker/record.py"),
     include_str!("../worker/instrument.py"),
     include_str!("../worker/values.py"),

@@ -1,6 +1,6 @@
 """The worker: runs tests of a Python program for the parent. Standard library only, CPython 3.8 and later.
 
-The files of this folder are one program, in the order codec, record, instrument, values, run, serve. This part reads and writes the messages of the
+The files of this folder are one program, in the order codec, frames, record, instrument, values, run, serve. This part reads and writes the messages of the
 protocol (postcard: variable-length integers, zigzag for signed ones, lengths before texts and lists, numbers for the cases of an enum).
 """
 import struct

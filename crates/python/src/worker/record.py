@@ -20,10 +20,6 @@ TEXT_TESTS = frozenset(('isdigit', 'isalpha', 'isalnum', 'isspace', 'isupper', '
 TEXT_METHODS = TEXT_TESTS | {'startswith', 'endswith'}
 
 
-class Stopped(BaseException):
-    """Ends a test; programs have no reason to catch it, and if they do, the flags of `Limits` decide."""
-
-
 class Limits:
     steps = False
     time = False

@@ -9,119 +9,13 @@ import signal
 import threading
 import time
 
-MAX_MESSAGE = 4096
-MAX_CHAIN = 20
-MAX_FRAMES = 1500
 MAX_WHY = 300
 #: The clock is as many times as patient as the processor time.
 PATIENCE = 4
 #: Exceptions that a test may swallow before it is killed.
 MAX_SWALLOWED = 3
-OWN_FILE = '<rethrow>'
-HARNESS = ('_pytest', 'pluggy', 'pytest')
 real_exit = os._exit
 STOPPED = object()
-
-
-class Places:
-    """What to call the code objects of a traceback."""
-
-    def __init__(self, stdlib, site, codes):
-        """`codes`: by resolved path, {(first line, name): class}."""
-        self.stdlib = tuple(p.rstrip('/') + '/' for p in stdlib)
-        self.site = tuple(p.rstrip('/') + '/' for p in site)
-        self.codes = codes
-        self.known = {}
-        self.files = {}
-
-    def of(self, frame):
-        """(class, method, file, is platform)"""
-        code = frame.f_code
-        found = self.known.get(id(code))
-        if found is None:
-            found = (code, self.describe(code, frame.f_globals))
-            self.known[id(code)] = found
-        return found[1]
-
-    def describe(self, code, env):
-        path = code.co_filename
-        module = env.get('__name__')
-        module = module if type(module) is str else ''
-        table = self.codes.get(self.real(path))
-        owner = table.get((code.co_firstlineno, code.co_name)) if table else None
-        if owner is None:
-            owner = module
-            if code.co_name != '<module>':
-                parts = getattr(code, 'co_qualname', '').split('.')[:-1]
-                classes = innermost_class(parts)
-                owner = module + ':' + classes if classes else module
-        return owner, code.co_name, path, table is None and self.platform(path, module)
-
-    def real(self, path):
-        found = self.files.get(path)
-        if found is None:
-            found = self.files[path] = path if path.startswith('<') else os.path.realpath(path)
-        return found
-
-    def platform(self, path, module):
-        if path.startswith('<') or module.partition('.')[0] in HARNESS:
-            return True
-        both = (path, self.real(path))
-        inside = any(p.startswith(self.stdlib) for p in both)
-        return inside and not any(p.startswith(self.site) or '/site-packages/' in p or '/dist-packages/' in p for p in both)
-
-
-def innermost_class(parts):
-    """`A.B` of `A.B.f.<locals>.g` without its last name: what stands directly before `<locals>` is a function."""
-    best = []
-    here = []
-    for i, part in enumerate(parts):
-        if part == '<locals>':
-            here = []
-        elif i + 1 < len(parts) and parts[i + 1] == '<locals>':
-            continue
-        else:
-            here.append(part)
-            best = list(here)
-    return '.'.join(best)
-
-
-def exception_name(kind):
-    module = getattr(kind, '__module__', None)
-    name = getattr(kind, '__qualname__', None) or kind.__name__
-    return name if module in ('builtins', '__main__', None) or type(module) is not str else module + '.' + name
-
-
-def frames_of(traceback, places):
-    """Innermost first, without our own."""
-    found = []
-    while traceback is not None:
-        if traceback.tb_frame.f_code.co_filename != OWN_FILE:
-            owner, method, path, platform = places.of(traceback.tb_frame)
-            found.append((owner, method, path, traceback.tb_lineno or 0, platform))
-        traceback = traceback.tb_next
-    found.reverse()
-    return found[:MAX_FRAMES]
-
-
-def chain_of(error, places):
-    """The exception and what it came from, as a traceback prints it."""
-    links = []
-    met = []
-    while error is not None and len(links) < MAX_CHAIN and not any(error is m for m in met):
-        met.append(error)
-        try:
-            message = str(error)[:MAX_MESSAGE]
-        except Stopped:
-            raise
-        except BaseException:
-            message = None
-        links.append((exception_name(type(error)), message or None, frames_of(error.__traceback__, places)))
-        following = error.__cause__
-        if following is None and not error.__suppress_context__:
-            following = error.__context__
-        error = following if isinstance(following, BaseException) else None
-    return links
 
 
 class Clock:

@@ -9,7 +9,7 @@ VERSION = 1
 PREPARING = 0xffffffff
 FLUSH = 32 << 10
 MAX_INTERNED = 20000
-MAX_PROCESSES = 64
+MAX_PROCESSES = 40
 #: What a child may take beyond its own clock.
 SLACK = 1.0
 ENDED = {'n': 0, 't': 1, 'i': 2, 's': 3, 'l': 4, 'e': 5, 'd': 6}
@@ -52,7 +52,7 @@ class Worker:
         self.modules = modules
         self.files = {file for file, _ in modules.values()}
         self.names = Names()
-        self.places = Places(stdlib, site, codes)
+        self.places = Places(stdlib, site, codes, ('<rethrow>',))
         self.begin, self.read = make_recorder(points, branches)
         self.max_processes = MAX_PROCESSES if counts_own_processes() else None
 

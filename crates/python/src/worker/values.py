@@ -155,6 +155,8 @@ def execute(stmt, values, names, builder):
         owner, name, declared, static = names.methods[stmt[1]]
         if kind == 'new':
             target = names.find(owner)
+        elif name == '<module>':
+            return names.find(owner)
         elif static or stmt[2] is None:
             target = getattr(names.find(owner), name)
         else:

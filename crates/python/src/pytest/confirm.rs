@@ -1,0 +1,226 @@
+//! How a rendered test is confirmed: which files are written, which command runs them, and what its result means.
+//!
+//! The test runs under pytest in a fresh interpreter without probes, and the whole chain of what it raises is written to a file: standard output belongs
+//! to the program. Where the interpreter has no pytest, the test function is called directly, and the result says so. Nothing is started here.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use rethrow_core::target::RenderedTest;
+use rethrow_core::trace::{Frame, Throwable};
+
+use crate::interpreter::Interpreter;
+use crate::plan::{Code, Watch};
+
+/// In a command, stands for the folder of its own that each run is given.
+pub const RUN_FOLDER: &str = "{run}";
+/// The file, in its run's folder, that a run writes its result to.
+pub const RESULT_FILE: &str = "result";
+const RUNNER: &str = "rethrow_confirm.py";
+const CODES: &str = "codes";
+const RUNNER_SOURCE: &str = concat!(include_str!("../worker/frames.py"), include_str!("runner.py"));
+const MAX_LINES: usize = 200_000;
+
+/// A program with its arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Command {
+    pub program: PathBuf,
+    pub args: Vec<OsString>,
+}
+
+/// Who calls the test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Runner {
+    Pytest,
+    /// The interpreter has no pytest: the function is called directly.
+    Plain,
+}
+
+/// What the plan is made for.
+#[derive(Clone, Debug)]
+pub struct ConfirmConfig<'a> {
+    /// Absolute; everything is written below it.
+    pub scratch: &'a Path,
+    pub interpreter: &'a Interpreter,
+    /// Folders that modules are looked for in before all others.
+    pub sources: &'a [PathBuf],
+    /// Names the code objects.
+    pub watch: &'a Watch,
+}
+
+/// Files, commands, and where the trace appears.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfirmPlan {
+    /// To be written first: path below the scratch folder, and text.
+    pub files: Vec<(PathBuf, String)>,
+    /// To be made first, below the scratch folder.
+    pub folders: Vec<PathBuf>,
+    /// In order; each must succeed.
+    pub compile: Vec<Command>,
+    /// Raises the crash. [`RUN_FOLDER`] is to be replaced; the result is then in [`RESULT_FILE`] there.
+    pub run: Command,
+    /// The same for the written test where that one has to pass; absent where nothing can run it.
+    pub passes: Option<Command>,
+    /// What the commands read beside the system's own folders.
+    pub readable: Vec<PathBuf>,
+    /// Types that are ours: their frames are not the program's.
+    pub harness: Vec<String>,
+    pub runner: Runner,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// The test passed.
+    Returned,
+    /// The exception and its causes, outermost first, platform frames marked.
+    Thrown(Vec<Throwable>),
+}
+
+impl Command {
+    /// The command for a run in `folder`.
+    #[must_use]
+    pub fn in_folder(&self, folder: &Path) -> Command {
+        let folder = folder.to_string_lossy();
+        let place = |arg: &OsString| match arg.to_str() {
+            Some(text) if text.contains(RUN_FOLDER) => text.replace(RUN_FOLDER, &folder).into(),
+            _ => arg.clone(),
+        };
+        Command { program: self.program.clone(), args: self.args.iter().map(place).collect() }
+    }
+}
+
+/// The plan for a test that raises. If the written test is to pass instead, it is `passing`, and `failing` is the same test case in the failing style:
+/// only that one shows the trace.
+pub fn plan(failing: &RenderedTest, passing: Option<&RenderedTest>, config: &ConfirmConfig<'_>) -> ConfirmPlan {
+    let runner = if config.interpreter.pytest.is_some() { Runner::Pytest } else { Runner::Plain };
+    let mut files = vec![(CODES.into(), codes(config.watch))];
+    let mut folders = Vec::new();
+    let mut build = |test: &RenderedTest, label: &str| {
+        let folder = PathBuf::from(label);
+        let written = [(folder.join(&test.path), test.text.clone()), (folder.join("pytest.ini"), "[pytest]\n".to_owned())];
+        files.extend(written.into_iter().chain([(folder.join(RUNNER), RUNNER_SOURCE.to_owned())]));
+        folders.push(folder.clone());
+        command(test, &config.scratch.join(&folder), runner, config)
+    };
+    let run = build(failing, "failing");
+    let passes = passing.filter(|_| runner == Runner::Pytest).map(|test| build(test, "passing"));
+    let mut readable: Vec<PathBuf> = folders.iter().map(|f| config.scratch.join(f)).collect();
+    readable.push(config.scratch.join(CODES));
+    readable.extend(config.interpreter.readable());
+    readable.extend(config.sources.iter().cloned());
+    ConfirmPlan { files, folders, compile: Vec::new(), run, passes, readable, harness: vec![failing.name.clone()], runner }
+}
+
+fn command(test: &RenderedTest, folder: &Path, runner: Runner, config: &ConfirmConfig<'_>) -> Command {
+    let mode = if runner == Runner::Pytest { "pytest" } else { "plain" };
+    let mut args: Vec<OsString> = vec!["-B".into(), folder.join(RUNNER).into(), format!("{RUN_FOLDER}/{RESULT_FILE}").into(), mode.into()];
+    args.extend([folder.join(&test.path).into(), test.method.clone().into(), config.scratch.join(CODES).into(), format!("{RUN_FOLDER}/tmp").into()]);
+    args.push(joined(&config.interpreter.stdlib));
+    args.push(joined(&config.interpreter.site_packages));
+    args.push(joined(config.sources));
+    Command { program: config.interpreter.path.clone(), args }
+}
+
+fn joined(paths: &[PathBuf]) -> OsString {
+    let mut out = OsString::new();
+    for path in paths {
+        if !out.is_empty() {
+            out.push(":");
+        }
+        out.push(path);
+    }
+    out
+}
+
+/// The table of code objects: a line with the file, then one for each code object in it.
+fn codes(watch: &Watch) -> String {
+    let own = watch.files.iter().map(|f| (&f.path, &f.codes));
+    let others = watch.codes.iter().map(|f| (&f.path, &f.codes));
+    let mut out = String::new();
+    for (path, codes) in own.chain(others) {
+        out.push_str(&format!("{}\n", path.to_string_lossy()));
+        for Code { first_line, name, class } in codes {
+            out.push_str(&format!("\t{first_line}\t{name}\t{class}\n"));
+        }
+    }
+    out
+}
+
+/// What a run wrote; `None` if it is not whole.
+pub fn parse_result(text: &str) -> Option<Ended> {
+    let mut lines = text.lines();
+    let returned = match lines.next()? {
+        "RETURNED" => true,
+        "THROWN" => false,
+        _ => return None,
+    };
+    let mut chain: Vec<Throwable> = Vec::new();
+    for line in lines.take(MAX_LINES) {
+        let mut fields = line.split('\t');
+        match fields.next()? {
+            "T" => chain.push(Throwable { exception: unescape(fields.next()?), message: fields.next().map(unescape), ..Throwable::default() }),
+            "F" => chain.last_mut()?.frames.push(frame(fields)?),
+            "END" if returned => return Some(Ended::Returned),
+            "END" => return (!chain.is_empty()).then_some(Ended::Thrown(chain)),
+            _ => return None,
+        }
+    }
+    None
+}
+
+/// The chain without the frames of the test itself.
+#[must_use]
+pub fn drop_harness(mut chain: Vec<Throwable>, harness: &[String]) -> Vec<Throwable> {
+    for thrown in &mut chain {
+        thrown.frames.retain(|f| !harness.contains(&f.class));
+    }
+    chain
+}
+
+fn frame<'a>(mut fields: impl Iterator<Item = &'a str>) -> Option<Frame> {
+    let (class, method) = (unescape(fields.next()?), unescape(fields.next()?));
+    let line: u32 = fields.next()?.parse().ok()?;
+    let platform = fields.next()? == "1";
+    Some(Frame { file: fields.next().map(unescape), platform, ..Frame::new(class, method, Some(line).filter(|n| *n > 0)) })
+}
+
+/// Undoes `\uXXXX`, by units of UTF-16.
+fn unescape(text: &str) -> String {
+    let mut units: Vec<u16> = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("\\u") {
+        units.extend(rest[..at].encode_utf16());
+        match rest.get(at + 2..at + 6).and_then(|d| u16::from_str_radix(d, 16).ok()) {
+            Some(unit) => {
+                units.push(unit);
+                rest = &rest[at + 6..];
+            }
+            None => {
+                units.extend("\\u".encode_utf16());
+                rest = &rest[at + 2..];
+            }
+        }
+    }
+    units.extend(rest.encode_utf16());
+    String::from_utf16_lossy(&units)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RESULT: &str = "THROWN\nT\ta.E\tbad \\u00e9\\u000a\nF\ta:B\tm\t12\t0\t/x/a.py\nF\tjson\tloads\t3\t1\t/l/json.py\nT\tKeyError\nEND\n";
+
+    #[test]
+    fn a_result_is_read_back_and_only_whole() {
+        let Some(Ended::Thrown(chain)) = parse_result(RESULT) else { panic!("not thrown") };
+        assert_eq!((chain[0].message.as_deref(), chain[0].frames.len(), chain.len()), (Some("bad é\n"), 2, 2));
+        assert!(!chain[0].frames[0].platform && chain[0].frames[1].platform);
+        assert_eq!(drop_harness(chain, &["a:B".into()])[0].frames.len(), 1);
+        for end in 0..RESULT.len() - 1 {
+            assert_eq!(parse_result(&RESULT[..end]).is_some(), RESULT[..end].ends_with("END"), "{end}");
+        }
+        assert_eq!(parse_result("RETURNED\nEND\n"), Some(Ended::Returned));
+    }
+}
