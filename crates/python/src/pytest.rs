@@ -15,7 +15,7 @@ use rethrow_core::testcase::TestCase;
 use rethrow_core::trace::Frame;
 
 use body::Body;
-pub use confirm::{Command, ConfirmConfig, ConfirmPlan, Ended, RESULT_FILE, Runner, drop_harness, parse_result, plan};
+pub use confirm::{ConfirmConfig, Runner, parse_result, plan, runner};
 use names::Imports;
 
 /// A message longer than this is cut in the header.

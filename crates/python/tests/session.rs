@@ -109,9 +109,7 @@ fn hostile_tests_end_alone() {
         let label = f.python.label();
         let fine = || f.call("outer", &[int(1)]);
         let plain = |name: &str| f.call(name, &[]);
-        let names = [
-            "hang", "hang_swallowing", "sleep", "regex", "hog", "power", "segfault", "fork_bomb", "fork_and_return", "thread", "flood",
-        ];
+        let names = ["hang", "hang_swallowing", "sleep", "regex", "hog", "power", "segfault", "fork_bomb", "fork_and_return", "thread", "flood"];
         let mut tests = vec![fine()];
         for name in names {
             tests.extend([plain(name), plain("threads_now"), fine()]);
@@ -171,12 +169,7 @@ fn the_jail_holds_and_chance_is_fixed() {
 fn data_becomes_values() {
     for f in fixtures() {
         let thing = Data::Object(vec![("size".into(), int(1000))]);
-        let args = [
-            Data::Function(Box::new(int(1))),
-            Data::Iterator(vec![int(10), Data::Bool(true)]),
-            Data::Stream(Box::new(Data::text("abc"))),
-            thing,
-        ];
+        let args = [Data::Function(Box::new(int(1))), Data::Iterator(vec![int(10), Data::Bool(true)]), Data::Stream(Box::new(Data::text("abc"))), thing];
         let mut test = f.call("use", &args);
         let last = rethrow_core::testcase::Var(test.len() as u32 - 1);
         test.push(Stmt::Call { method: f.method("", "check"), recv: None, args: vec![last] });

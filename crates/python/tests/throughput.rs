@@ -40,7 +40,8 @@ fn probes_cost_little() {
             let temp = std::env::temp_dir();
             let python = ask(Path::new(&python), &Question::new(Path::new(LAUNCHER), &temp)).unwrap();
             let yaml = python.site_packages.iter().map(|p| p.join("yaml")).find(|p| p.is_dir()).expect("it has PyYAML");
-            let files = [("__init__", "yaml"), ("scanner", "yaml.scanner"), ("parser", "yaml.parser"), ("reader", "yaml.reader"), ("composer", "yaml.composer")];
+            let files =
+                [("__init__", "yaml"), ("scanner", "yaml.scanner"), ("parser", "yaml.parser"), ("reader", "yaml.reader"), ("composer", "yaml.composer")];
             let files: Vec<(PathBuf, String)> = files.iter().map(|(file, module)| (yaml.join(format!("{file}.py")), (*module).to_owned())).collect();
             (Fixture::of(&python, &files), vec![], "safe_load")
         }

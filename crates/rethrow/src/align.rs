@@ -66,7 +66,7 @@ fn banner(config: &Config, layers: &Layers) -> String {
 fn read_trace(config: &Config, notes: &mut Vec<String>) -> Result<(Language, FoundTrace, usize), UserError> {
     let log = config.log_name();
     let bytes = std::fs::read(&config.log).map_err(|e| UserError::LogUnreadable { log: log.clone(), why: e.to_string() })?;
-    let (language, parsed) = language::find_traces(&bytes, &log)?;
+    let (language, parsed) = language::find_traces(&bytes, config)?;
     notes.extend(parsed.diagnostics.iter().map(|d| format!("{log}: {d}")));
     let mut found = parsed.value;
     if config.pick > found.len() {

@@ -3,6 +3,7 @@
 //! Another language adds a file here and an arm in [`find_traces`] and [`open`]; nothing above changes.
 
 pub mod java;
+pub mod python;
 
 use std::path::Path;
 
@@ -15,6 +16,7 @@ use rethrow_core::target::confirmation::ConfirmPlan;
 use rethrow_core::target::{Render, RenderedTest, Session};
 use rethrow_core::trace::Trace;
 use rethrow_jvm::trace as java_trace;
+use rethrow_python::trace as python_trace;
 use rethrow_worker::pool::PoolStats;
 use rethrow_worker::sandbox::Layers;
 
@@ -27,6 +29,7 @@ use crate::record::Runtime;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
     Java,
+    Python,
 }
 
 /// A trace and where it was found.
@@ -36,19 +39,37 @@ pub struct FoundTrace {
     pub first_line: usize,
 }
 
-/// All traces in the text; `log` names it in messages.
-pub fn find_traces(bytes: &[u8], log: &str) -> Result<(Language, Parsed<Vec<FoundTrace>>), UserError> {
-    let found = java_trace::parse_all(bytes);
-    if !found.value.is_empty() {
-        let value = found.value.into_iter().map(|f| FoundTrace { trace: f.trace, first_line: f.first_line }).collect();
-        return Ok((Language::Java, Parsed { value, diagnostics: found.diagnostics }));
-    }
+/// All traces in the text; `log` names it in messages. A log may have traces of several languages: what the user gave for the program decides then.
+pub fn find_traces(bytes: &[u8], config: &Config) -> Result<(Language, Parsed<Vec<FoundTrace>>), UserError> {
     let text = java_trace::decode_text(bytes);
-    let log = log.to_string();
+    let python_first = config.classpath.is_empty() && (config.python.is_some() || !config.source.is_empty());
+    let order = if python_first { [Language::Python, Language::Java] } else { [Language::Java, Language::Python] };
+    for language in order {
+        let found = traces_of(language, bytes, &text);
+        if !found.value.is_empty() {
+            return Ok((language, found));
+        }
+    }
+    let log = config.log_name();
     Err(match java_trace::foreign_language(&text) {
-        Some(language) => UserError::OtherLanguage { log, language },
-        None => UserError::NoTrace { log, lines: text.lines().count(), nearest: java_trace::nearest_lines(&text) },
+        Some(language) if language != "Python" => UserError::OtherLanguage { log, language },
+        _ => UserError::NoTrace { log, lines: text.lines().count(), nearest: java_trace::nearest_lines(&text) },
     })
+}
+
+fn traces_of(language: Language, bytes: &[u8], text: &str) -> Parsed<Vec<FoundTrace>> {
+    match language {
+        Language::Java => {
+            let found = java_trace::parse_all(bytes);
+            let value = found.value.into_iter().map(|f| FoundTrace { trace: f.trace, first_line: f.first_line }).collect();
+            Parsed { value, diagnostics: found.diagnostics }
+        }
+        Language::Python => {
+            let found = python_trace::parse_all(text);
+            let value = found.value.into_iter().map(|f| FoundTrace { trace: f.trace, first_line: f.first_line }).collect();
+            Parsed { value, diagnostics: found.diagnostics }
+        }
+    }
 }
 
 /// A program that was read for a trace.
@@ -67,6 +88,7 @@ pub struct Opened {
 pub fn open(language: Language, config: &Config, trace: &Trace, notes: &mut Vec<String>) -> Result<Opened, UserError> {
     match language {
         Language::Java => java::open(config, trace, notes),
+        Language::Python => python::open(config, trace, notes),
     }
 }
 
@@ -87,7 +109,7 @@ pub trait Platform {
     fn framework(&self, config: &Config) -> u32;
     /// Assertions of the program have to be switched on for the crash.
     fn needs_assertions(&self, goal: &CrashGoal) -> bool;
-    fn confirmation(&self, config: &Config, tests: &Rendered, goal: &CrashGoal, scratch: &Path) -> Result<ConfirmPlan, UserError>;
+    fn confirmation(&self, config: &Config, aligned: &Aligned, tests: &Rendered, scratch: &Path) -> Result<ConfirmPlan, UserError>;
     /// How a user runs the written test.
     fn run_command(&self, config: &Config, path: &Path, name: &str) -> String;
 }

@@ -264,7 +264,7 @@ impl<'c> Walk<'c> {
     fn run_fresh(&self, found: &Found, rendered: &Rendered) -> Result<Confirmation, UserError> {
         let failed = |why: String| UserError::WorkerWillNotStart { why };
         let scratch = rethrow_worker::process::Scratch::create(self.scratch.path()).map_err(|e| failed(e.to_string()))?;
-        let plan = self.aligned.platform.confirmation(self.config, rendered, self.goal(), scratch.path())?;
+        let plan = self.aligned.platform.confirmation(self.config, &self.aligned, rendered, scratch.path())?;
         let settings = Settings {
             scratch: scratch.path(),
             launcher: &own_executable()?,

@@ -140,13 +140,28 @@ pub struct Thrown {
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub enum Ended {
     Normal,
-    Thrown { at: u32, chain: u32 },
-    Invalid { at: u32, why: String },
-    StepLimit { at: u32 },
-    TimeLimit { at: u32 },
-    Exit { at: u32, code: i32 },
+    Thrown {
+        at: u32,
+        chain: u32,
+    },
+    Invalid {
+        at: u32,
+        why: String,
+    },
+    StepLimit {
+        at: u32,
+    },
+    TimeLimit {
+        at: u32,
+    },
+    Exit {
+        at: u32,
+        code: i32,
+    },
     /// A process of the worker died under it; the worker itself goes on.
-    Died { why: String },
+    Died {
+        why: String,
+    },
 }
 
 /// What one test showed.

@@ -25,7 +25,10 @@ const ANY: Hazards = Hazards::CAST.with(Hazards::CALL);
 /// What lies between a jump and its target.
 #[derive(Clone, Copy)]
 enum Exit<'a> {
-    Loop { out: BlockId, next: BlockId },
+    Loop {
+        out: BlockId,
+        next: BlockId,
+    },
     /// A `finally` block, and how many handler scopes are around its `try`.
     Finally(&'a [Stmt], usize),
 }
@@ -519,9 +522,10 @@ impl<'a> Lowerer<'a> {
         self.set_handlers();
         let after = self.new_block();
         let handlers: Vec<BlockId> = s.handlers.iter().map(|_| self.new_block()).collect();
-        let scope = s.handlers.iter().zip(&handlers).flat_map(|(ExceptHandler::ExceptHandler(h), block)| {
-            self.caught_types(h.type_.as_deref()).into_iter().map(|ty| (ty, *block)).collect::<Vec<_>>()
-        });
+        let scope =
+            s.handlers.iter().zip(&handlers).flat_map(|(ExceptHandler::ExceptHandler(h), block)| {
+                self.caught_types(h.type_.as_deref()).into_iter().map(|ty| (ty, *block)).collect::<Vec<_>>()
+            });
         let scope = scope.collect();
         self.scopes.push(scope);
         self.set_handlers();

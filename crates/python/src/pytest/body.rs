@@ -204,7 +204,11 @@ impl<'a> Writer<'a> {
 
     fn module_member(&mut self, module: &str, name: &str) -> Result<String, String> {
         let importlib = self.imports.whole("importlib");
-        if is_identifier(name) { Ok(format!("{importlib}.import_module({}).{name}", literal::text(module))) } else { Err(format!("{module}.{name} cannot be named")) }
+        if is_identifier(name) {
+            Ok(format!("{importlib}.import_module({}).{name}", literal::text(module)))
+        } else {
+            Err(format!("{module}.{name} cannot be named"))
+        }
     }
 
     fn set_field(&mut self, field: FieldId, recv: Option<Var>, value: Var) -> Result<String, String> {

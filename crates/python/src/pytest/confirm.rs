@@ -7,26 +7,16 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use rethrow_core::target::RenderedTest;
+use rethrow_core::target::confirmation::{Command, ConfirmPlan, Ended, RESULT_FILE, RUN_FOLDER};
 use rethrow_core::trace::{Frame, Throwable};
 
 use crate::interpreter::Interpreter;
 use crate::plan::{Code, Watch};
 
-/// In a command, stands for the folder of its own that each run is given.
-pub const RUN_FOLDER: &str = "{run}";
-/// The file, in its run's folder, that a run writes its result to.
-pub const RESULT_FILE: &str = "result";
 const RUNNER: &str = "rethrow_confirm.py";
 const CODES: &str = "codes";
 const RUNNER_SOURCE: &str = concat!(include_str!("../worker/frames.py"), include_str!("runner.py"));
 const MAX_LINES: usize = 200_000;
-
-/// A program with its arguments.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Command {
-    pub program: PathBuf,
-    pub args: Vec<OsString>,
-}
 
 /// Who calls the test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,52 +38,10 @@ pub struct ConfirmConfig<'a> {
     pub watch: &'a Watch,
 }
 
-/// Files, commands, and where the trace appears.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConfirmPlan {
-    /// To be written first: path below the scratch folder, and text.
-    pub files: Vec<(PathBuf, String)>,
-    /// To be made first, below the scratch folder.
-    pub folders: Vec<PathBuf>,
-    /// In order; each must succeed.
-    pub compile: Vec<Command>,
-    /// Raises the crash. [`RUN_FOLDER`] is to be replaced; the result is then in [`RESULT_FILE`] there.
-    pub run: Command,
-    /// The same for the written test where that one has to pass; absent where nothing can run it.
-    pub passes: Option<Command>,
-    /// What the commands read beside the system's own folders.
-    pub readable: Vec<PathBuf>,
-    /// Types that are ours: their frames are not the program's.
-    pub harness: Vec<String>,
-    pub runner: Runner,
-}
-
-/// How a run ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ended {
-    /// The test passed.
-    Returned,
-    /// The exception and its causes, outermost first, platform frames marked.
-    Thrown(Vec<Throwable>),
-}
-
-impl Command {
-    /// The command for a run in `folder`.
-    #[must_use]
-    pub fn in_folder(&self, folder: &Path) -> Command {
-        let folder = folder.to_string_lossy();
-        let place = |arg: &OsString| match arg.to_str() {
-            Some(text) if text.contains(RUN_FOLDER) => text.replace(RUN_FOLDER, &folder).into(),
-            _ => arg.clone(),
-        };
-        Command { program: self.program.clone(), args: self.args.iter().map(place).collect() }
-    }
-}
-
 /// The plan for a test that raises. If the written test is to pass instead, it is `passing`, and `failing` is the same test case in the failing style:
 /// only that one shows the trace.
 pub fn plan(failing: &RenderedTest, passing: Option<&RenderedTest>, config: &ConfirmConfig<'_>) -> ConfirmPlan {
-    let runner = if config.interpreter.pytest.is_some() { Runner::Pytest } else { Runner::Plain };
+    let runner = runner(config.interpreter);
     let mut files = vec![(CODES.into(), codes(config.watch))];
     let mut folders = Vec::new();
     let mut build = |test: &RenderedTest, label: &str| {
@@ -109,7 +57,12 @@ pub fn plan(failing: &RenderedTest, passing: Option<&RenderedTest>, config: &Con
     readable.push(config.scratch.join(CODES));
     readable.extend(config.interpreter.readable());
     readable.extend(config.sources.iter().cloned());
-    ConfirmPlan { files, folders, compile: Vec::new(), run, passes, readable, harness: vec![failing.name.clone()], runner }
+    ConfirmPlan { files, folders, compile: Vec::new(), run, passes, readable, harness: vec![failing.name.clone()], read: parse_result }
+}
+
+/// Who will call the test.
+pub fn runner(interpreter: &Interpreter) -> Runner {
+    if interpreter.pytest.is_some() { Runner::Pytest } else { Runner::Plain }
 }
 
 fn command(test: &RenderedTest, folder: &Path, runner: Runner, config: &ConfirmConfig<'_>) -> Command {
@@ -167,15 +120,6 @@ pub fn parse_result(text: &str) -> Option<Ended> {
         }
     }
     None
-}
-
-/// The chain without the frames of the test itself.
-#[must_use]
-pub fn drop_harness(mut chain: Vec<Throwable>, harness: &[String]) -> Vec<Throwable> {
-    for thrown in &mut chain {
-        thrown.frames.retain(|f| !harness.contains(&f.class));
-    }
-    chain
 }
 
 fn frame<'a>(mut fields: impl Iterator<Item = &'a str>) -> Option<Frame> {

@@ -8,8 +8,34 @@ const KEYWORDS: [&str; 35] = [
 ];
 /// Names that the rendered code uses itself, or that a reader would take for the built-in ones.
 const USED: [&str; 28] = [
-    "float", "set", "iter", "str", "list", "dict", "tuple", "bytes", "int", "bool", "object", "type", "io", "types", "importlib", "pytest", "tmp_path",
-    "setattr", "getattr", "Exception", "args", "kwargs", "input", "file", "id", "hash", "len", "map",
+    "float",
+    "set",
+    "iter",
+    "str",
+    "list",
+    "dict",
+    "tuple",
+    "bytes",
+    "int",
+    "bool",
+    "object",
+    "type",
+    "io",
+    "types",
+    "importlib",
+    "pytest",
+    "tmp_path",
+    "setattr",
+    "getattr",
+    "Exception",
+    "args",
+    "kwargs",
+    "input",
+    "file",
+    "id",
+    "hash",
+    "len",
+    "map",
 ];
 
 /// The module of a type: `yaml.scanner` for `yaml.scanner:Scanner`.
@@ -128,7 +154,10 @@ mod tests {
 
     #[test]
     fn names_are_words_of_the_language() {
-        assert_eq!((word("<lambda>").as_str(), word("__init__").as_str(), word("<module>").as_str(), word("\u{e9}").as_str()), ("lambda", "init", "module", "code"));
+        assert_eq!(
+            (word("<lambda>").as_str(), word("__init__").as_str(), word("<module>").as_str(), word("\u{e9}").as_str()),
+            ("lambda", "init", "module", "code")
+        );
         assert_eq!((snake("ScannerError").as_str(), snake("HTTPServer").as_str()), ("scanner_error", "httpserver"));
         assert!(is_identifier("_x1") && !is_identifier("1x") && !is_identifier("class") && !is_identifier("<lambda>"));
         let mut locals = Locals::new(BTreeSet::from(["data".to_string()]));

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use rethrow_core::program::{Access, Flags, Literal, MethodId, MethodKind, NewField, NewMethod, NewType, Program, ProgramBuilder, Signature, Taking, Ty, TypeId};
+use rethrow_core::program::{
+    Access, Flags, Literal, MethodId, MethodKind, NewField, NewMethod, NewType, Program, ProgramBuilder, Signature, Taking, Ty, TypeId,
+};
 use rustc_hash::FxHashMap;
 
 use super::bodies::Bodies;
@@ -257,21 +259,24 @@ fn has_init(codes: &[Code], class: usize) -> bool {
 }
 
 fn is_data_decorator(name: &str) -> bool {
-    matches!(name, "dataclass" | "dataclasses.dataclass" | "attr.s" | "attr.attrs" | "attrs" | "attr.define" | "attrs.define" | "define" | "frozen" | "attrs.frozen" | "attr.dataclass")
+    matches!(
+        name,
+        "dataclass"
+            | "dataclasses.dataclass"
+            | "attr.s"
+            | "attr.attrs"
+            | "attrs"
+            | "attr.define"
+            | "attrs.define"
+            | "define"
+            | "frozen"
+            | "attrs.frozen"
+            | "attr.dataclass"
+    )
 }
 
 fn new_type<'a>(name: &'a str, package: &'a str) -> NewType<'a> {
-    NewType {
-        name,
-        package,
-        access: Access::Public,
-        flags: Flags::STATIC,
-        superclass: None,
-        interfaces: Vec::new(),
-        outer: None,
-        origin: 0,
-        platform: false,
-    }
+    NewType { name, package, access: Access::Public, flags: Flags::STATIC, superclass: None, interfaces: Vec::new(), outer: None, origin: 0, platform: false }
 }
 
 fn character(code: &Code, class: Option<usize>) -> (MethodKind, Access, Flags) {

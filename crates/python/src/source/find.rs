@@ -35,7 +35,9 @@ impl Places {
     /// Whether a file is the interpreter's own.
     pub fn is_stdlib(&self, path: &Path) -> bool {
         let in_site = path.components().any(|c| matches!(c.as_os_str().to_str(), Some("site-packages" | "dist-packages")));
-        !in_site && self.stdlib.iter().any(|dir| path.starts_with(dir)) && !self.search.iter().any(|s| path.starts_with(s) && !self.stdlib.contains(s) && longer(s, &self.stdlib))
+        !in_site
+            && self.stdlib.iter().any(|dir| path.starts_with(dir))
+            && !self.search.iter().any(|s| path.starts_with(s) && !self.stdlib.contains(s) && longer(s, &self.stdlib))
     }
 
     /// The file that a printed path means, below the search paths but not in the standard library.

@@ -65,7 +65,8 @@ impl Sources {
             Some(Binding::Module(full)) => Some(self.module(full)),
             Some(Binding::From { module, level, name }) => self.imported(file, (module, *level), name, steps + 1),
             Some(Binding::Alias(parts)) if parts[0] != name => {
-                let known = self.resolve_at(file, parts, steps + 1).filter(|e| !matches!(e, Entity::External(f) if f.starts_with("builtins.")) || parts.len() == 1);
+                let known =
+                    self.resolve_at(file, parts, steps + 1).filter(|e| !matches!(e, Entity::External(f) if f.starts_with("builtins.")) || parts.len() == 1);
                 known.or_else(|| Some(Entity::Variable(file, name.to_string())))
             }
             Some(_) => Some(Entity::Variable(file, name.to_string())),

@@ -91,7 +91,8 @@ pub fn is_platform(path: &str) -> bool {
 /// `lib/python3.11` on Unix, `Python311/Lib` on Windows.
 fn is_library(folder: &str, inside: &str) -> bool {
     let version = |name: &str| name.len() > 6 && name[6..].bytes().all(|b| b.is_ascii_digit() || b == b'.' || b == b't');
-    let unix = matches!(folder, "lib" | "lib64" | "Lib") && (inside.starts_with("python3") || inside.starts_with("pypy3")) && inside.is_ascii() && version(inside);
+    let unix =
+        matches!(folder, "lib" | "lib64" | "Lib") && (inside.starts_with("python3") || inside.starts_with("pypy3")) && inside.is_ascii() && version(inside);
     let windows = inside.eq_ignore_ascii_case("lib") && folder.is_ascii() && folder.len() >= 6 && folder[..6].eq_ignore_ascii_case("python");
     unix || windows
 }

@@ -7,9 +7,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use rethrow_core::probe::{Point, ProbePlan};
-use rethrow_core::program::{
-    Access, BodySource, Flags, MethodId, MethodKind, NewField, NewMethod, NewType, Program, ProgramBuilder, Signature, Ty, ir,
-};
+use rethrow_core::program::{Access, BodySource, Flags, MethodId, MethodKind, NewField, NewMethod, NewType, Program, ProgramBuilder, Signature, Ty, ir};
 use rethrow_core::testcase::{Data, Stmt, TestCase, Var};
 use rethrow_python::interpreter::{Interpreter, Question, ask};
 use rethrow_python::launch::{PySession, SessionConfig};
@@ -106,7 +104,13 @@ impl Fixture {
             };
             let codes = json["codes"].as_array().unwrap().iter();
             let codes = codes.map(|c| Code { first_line: number(&c[0]), name: text(&c[1]).to_owned(), class: text(&c[2]).to_owned() }).collect();
-            let file = WatchedFile { path: file.clone(), module: module.clone(), points: sites("points", &mut points), branches: sites("branches", &mut branches), codes };
+            let file = WatchedFile {
+                path: file.clone(),
+                module: module.clone(),
+                points: sites("points", &mut points),
+                branches: sites("branches", &mut branches),
+                codes,
+            };
             watch.files.push(file);
         }
         let program = program(files, &described);

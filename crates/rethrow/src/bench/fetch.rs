@@ -50,8 +50,8 @@ impl Program {
 pub fn run(args: &BenchFetchArgs, host: &Host) -> Result<u8, UserError> {
     let mut missing = 0;
     for crash in super::suite::read(&args.suite, host)? {
-        match ready(&crash, host) {
-            Ok(ready) => say(&format!("{}\t{}\n", ready.id, ready.program.flags()[1])),
+        match program(&crash, host) {
+            Ok(program) => say(&format!("{}\t{}\n", crash.id, program.flags()[1])),
             Err(why) => {
                 missing += 1;
                 crate::report::complain(&format!("{}: {why}\n", crash.id));
@@ -63,29 +63,30 @@ pub fn run(args: &BenchFetchArgs, host: &Host) -> Result<u8, UserError> {
 
 /// Fetches what is missing. `Err` says why the crash cannot be run.
 pub fn ready(crash: &Crash, host: &Host) -> Result<Ready, String> {
-    let cache = host.cache.as_ref().ok_or("there is no folder for a cache; set RETHROW_CACHE")?;
+    let program = program(crash, host)?;
+    let mut files: Vec<&Path> = vec![&crash.log];
+    match (&program, &crash.program) {
+        (Program::Jars(jars), _) => files.extend(jars.iter().map(PathBuf::as_path)),
+        (Program::Python(_), Source::Requirements(file)) => files.push(file),
+        (Program::Python(_), _) => {}
+    }
     let hash = |path: &Path| Input::read(path).map(|input| input.sha256).map_err(|e| format!("{}: {e}", path.display()));
-    let mut inputs = vec![hash(&crash.log)?];
-    let program = match &crash.program {
-        Source::Requirements(file) => {
-            inputs.push(hash(file)?);
-            Program::Python(environment(file, cache, host)?)
-        }
-        Source::Jars(jars) => Program::Jars(jars.clone()),
+    let inputs = files.into_iter().map(hash).collect::<Result<Vec<String>, String>>()?;
+    Ok(Ready { id: crash.id.clone(), log: crash.log.clone(), program, inputs })
+}
+
+/// The program alone: a new crash has no log yet.
+fn program(crash: &Crash, host: &Host) -> Result<Program, String> {
+    let cache = host.cache.as_ref().ok_or("there is no folder for a cache; set RETHROW_CACHE")?;
+    let jars = match &crash.program {
+        Source::Requirements(file) => return environment(file, cache, host).map(Program::Python),
+        Source::Jars(jars) => jars.clone(),
         Source::Maven(coordinates) => {
             let fetched: Result<Vec<Vec<PathBuf>>, String> = coordinates.iter().map(|c| maven(c, cache, host)).collect();
-            Program::Jars(fetched?.concat())
+            fetched?.concat()
         }
     };
-    if let Program::Jars(jars) = &program {
-        if jars.is_empty() {
-            return Err("has no jar".into());
-        }
-        for jar in jars {
-            inputs.push(hash(jar)?);
-        }
-    }
-    Ok(Ready { id: crash.id.clone(), log: crash.log.clone(), program, inputs })
+    if jars.is_empty() { Err("has no jar".into()) } else { Ok(Program::Jars(jars)) }
 }
 
 fn class_path(jars: &[PathBuf]) -> String {

@@ -213,7 +213,7 @@ impl Platform for Java {
         goal.exception == "java.lang.AssertionError"
     }
 
-    fn confirmation(&self, config: &Config, tests: &Rendered, goal: &CrashGoal, scratch: &Path) -> Result<ConfirmPlan, UserError> {
+    fn confirmation(&self, config: &Config, aligned: &Aligned, tests: &Rendered, scratch: &Path) -> Result<ConfirmPlan, UserError> {
         let failed = |why: String| UserError::WorkerWillNotStart { why };
         let class_path = self.classpath.launch_entries(scratch).map_err(|e| failed(e.to_string()))?;
         let framework = self.framework(config);
@@ -225,7 +225,7 @@ impl Platform for Java {
             class_path: &class_path,
             framework,
             has_framework: self.classpath.has_junit().map(u32::from) == Some(framework),
-            assertions: self.needs_assertions(goal),
+            assertions: self.needs_assertions(&aligned.goal),
         };
         Ok(junit::plan(&tests.failing, tests.expecting.as_ref(), &confirm))
     }

@@ -1,0 +1,163 @@
+//! Python: the interpreter, the packages' source, forking workers and pytest, as the walk asks for them.
+
+use std::cell::OnceCell;
+use std::path::Path;
+use std::sync::Arc;
+
+use rethrow_core::goal::CrashGoal;
+use rethrow_core::program::{Program, TypeId};
+use rethrow_core::search::targets::BuildRules;
+use rethrow_core::target::Render;
+use rethrow_core::target::confirmation::ConfirmPlan;
+use rethrow_core::trace::Trace;
+use rethrow_python::interpreter::{self, Interpreter, InterpreterError, Question};
+use rethrow_python::launch::{PySession, SessionConfig};
+use rethrow_python::plan::{self, Watch};
+use rethrow_python::pytest::{self, ConfirmConfig, Pytest};
+use rethrow_python::rules::build_rules;
+use rethrow_python::source::{self, Places, Sources};
+use rethrow_worker::pool::PoolStats;
+use rethrow_worker::sandbox::Layers;
+
+use super::{Live, Opened, Platform, Rendered, Started};
+use crate::align::Aligned;
+use crate::commands::jail::own_executable;
+use crate::commands::sandbox_mode;
+use crate::config::Config;
+use crate::error::UserError;
+use crate::record::Runtime;
+
+/// See the module documentation.
+struct Python {
+    interpreter: Interpreter,
+    sources: Arc<Sources>,
+    /// Made when first asked for.
+    watch: OnceCell<Watch>,
+}
+
+/// Asks the interpreter where its modules are and reads the packages that the trace goes through.
+pub fn open(config: &Config, trace: &Trace, notes: &mut Vec<String>) -> Result<Opened, UserError> {
+    if let Some(path) = config.source.iter().find(|path| !path.is_dir()) {
+        return Err(UserError::SourceMissing { path: path.clone() });
+    }
+    let interpreter = ask(config)?;
+    if interpreter.pytest.is_none() {
+        notes.push(format!("{} has no pytest: the test is confirmed without it; pip install pytest to run it", interpreter.path.display()));
+    }
+    let (major, minor, _) = interpreter.version;
+    let search = config.source.iter().chain(&interpreter.sys_path).cloned().collect();
+    let places = Places { search, stdlib: interpreter.stdlib.clone(), version: (major, minor) };
+    let loaded = source::load(&[trace], &[], &places);
+    notes.extend(loaded.diagnostics.iter().map(ToString::to_string));
+    let trace = source::align(trace, &loaded.sources);
+    let (runtime, entries) = (interpreter.label(), loaded.sources.paths().count());
+    let platform = Box::new(Python { interpreter, sources: loaded.sources, watch: OnceCell::new() });
+    Ok(Opened { platform, program: loaded.program, trace, runtime, entries })
+}
+
+fn ask(config: &Config) -> Result<Interpreter, UserError> {
+    let found = config.python.clone().or_else(|| config.host.pythons().into_iter().next()).ok_or(UserError::NoPython)?;
+    let launcher = own_executable()?;
+    let unusable = |e: std::io::Error| UserError::RunDirUnusable { path: config.run_dir.clone(), why: e.to_string() };
+    std::fs::create_dir_all(&config.run_dir).map_err(unusable)?;
+    let user_base = config.host.home.as_ref().map(|home| home.join(".local"));
+    let mut question = Question::new(&launcher, &config.run_dir);
+    question.sandbox = sandbox_mode(config.sandbox);
+    question.user_base = user_base.as_deref().filter(|base| base.is_dir());
+    interpreter::ask(&found, &question).map_err(|e: InterpreterError| UserError::BadPython { why: e.to_string() })
+}
+
+impl Platform for Python {
+    fn runtime(&self) -> Runtime {
+        Runtime { version: self.interpreter.label(), home: self.interpreter.path.clone() }
+    }
+
+    fn entries(&self) -> Vec<String> {
+        self.sources.paths().map(|path| path.display().to_string()).collect()
+    }
+
+    fn missing_hint(&self, class: &str) -> Option<String> {
+        let what = if class.contains('/') || class.ends_with(".py") { "file" } else { "module" };
+        let near = self.interpreter.site_packages.first().map(|p| p.display().to_string()).unwrap_or_default();
+        Some(format!("{what} {class} is not found by {} (looked in {near} and --source)", self.interpreter.path.display()))
+    }
+
+    fn check(&self, _program: &Program, _goal: &CrashGoal, _notes: &mut Vec<String>) -> Result<(), UserError> {
+        Ok(())
+    }
+
+    fn rules(&self, _program: &Program, _goal: &CrashGoal) -> BuildRules {
+        build_rules()
+    }
+
+    fn start<'a>(&'a self, config: &Config, aligned: &'a Aligned, scratch: &Path) -> Result<Started<'a>, UserError> {
+        let watch = self.watch(aligned);
+        let mut session = SessionConfig::new(own_executable()?, self.interpreter.clone(), scratch.to_path_buf());
+        session.sources = config.source.clone();
+        session.allow_read = config.allow_read.clone();
+        session.workers = config.workers;
+        session.sandbox = sandbox_mode(config.sandbox);
+        session.lazy = imported_by_tests(&aligned.goal);
+        let failed = |why: String| UserError::WorkerWillNotStart { why };
+        let session = PySession::start(&aligned.program, watch, &session).map_err(|e| failed(e.to_string()))?;
+        Ok(Started { session: Box::new(session), plan: watch.plan.clone(), problems: Vec::new() })
+    }
+
+    fn render(&self) -> &dyn Render {
+        &Pytest
+    }
+
+    fn framework(&self, _config: &Config) -> u32 {
+        0
+    }
+
+    fn needs_assertions(&self, _goal: &CrashGoal) -> bool {
+        false
+    }
+
+    fn confirmation(&self, config: &Config, aligned: &Aligned, tests: &Rendered, scratch: &Path) -> Result<ConfirmPlan, UserError> {
+        let watch = self.watch(aligned);
+        let confirm = ConfirmConfig { scratch, interpreter: &self.interpreter, sources: &config.source, watch };
+        Ok(pytest::plan(&tests.failing, tests.expecting.as_ref(), &confirm))
+    }
+
+    fn run_command(&self, config: &Config, path: &Path, _name: &str) -> String {
+        let short = |p: &Path| crate::report::short(p, &config.host.cwd);
+        let modules: Vec<String> = config.source.iter().map(|p| short(p)).collect();
+        let prefix = if modules.is_empty() { String::new() } else { format!("PYTHONPATH={} ", modules.join(":")) };
+        format!("{prefix}{} -m pytest {}", short(&self.interpreter.path), short(path))
+    }
+}
+
+impl Python {
+    /// The files of the trace are watched.
+    fn watch(&self, aligned: &Aligned) -> &Watch {
+        self.watch.get_or_init(|| plan::watch(&aligned.program, &self.sources, &trace_types(&aligned.goal)))
+    }
+}
+
+/// The types of the trace, innermost first, each once.
+fn trace_types(goal: &CrashGoal) -> Vec<TypeId> {
+    let mut types: Vec<TypeId> = Vec::new();
+    for frame in &goal.frames {
+        if !types.contains(&frame.class) {
+            types.push(frame.class);
+        }
+    }
+    types
+}
+
+/// Modules that fail while they are imported: the tests must be the first to import them.
+fn imported_by_tests(goal: &CrashGoal) -> Vec<String> {
+    let frames = goal.frames.iter().filter(|f| f.frame.method == "<module>");
+    frames.map(|f| f.frame.class.clone()).collect()
+}
+
+impl Live for PySession<'_> {
+    fn stats(&self) -> PoolStats {
+        PySession::stats(self)
+    }
+    fn layers(&self) -> Option<Layers> {
+        PySession::layers(self)
+    }
+}
