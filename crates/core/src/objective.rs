@@ -6,6 +6,7 @@ pub mod line_distance;
 pub mod st_distance;
 pub mod trace_distance;
 pub mod weighted_sum;
+pub mod words;
 
 use std::cmp::Ordering;
 use std::sync::Arc;

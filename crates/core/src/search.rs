@@ -4,6 +4,7 @@
 //! met. An engine cannot miss a reproduction, overrun a budget or lie in statistics. Two doors: [`Evaluator::evaluate`] for engines,
 //! [`Evaluator::holds`] for the minimiser.
 
+pub mod blocked;
 pub mod facts;
 pub mod genetic;
 pub mod portfolio;
@@ -12,7 +13,7 @@ pub mod targets;
 
 use std::hash::{Hash, Hasher};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::execution::{Execution, Outcome};
 use crate::goal::CrashGoal;
@@ -20,7 +21,8 @@ use crate::objective::{Objective, Score};
 use crate::rng::Rng;
 use crate::target::{Session, SessionLost};
 use crate::testcase::TestCase;
-use crate::trace::Via;
+use crate::trace::{Throwable, Via};
+use blocked::Blocked;
 use facts::Facts;
 
 /// Why a search ended early; the only way it does.
@@ -96,7 +98,7 @@ pub struct Scored {
 }
 
 /// How often each outcome occurred.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct Tally {
     pub normal: u64,
     pub thrown: u64,
@@ -111,6 +113,10 @@ pub struct Tally {
     pub crashes: Vec<(String, u64)>,
     /// By frame, innermost first: executions that reached its line.
     pub frames: Vec<u64>,
+    /// Exceptions met anywhere in a chain, each with the first few of its messages.
+    pub messages: Vec<(String, Vec<String>)>,
+    /// What stands in the way, by level from 1.
+    pub blocked: Vec<Blocked>,
 }
 
 /// What an engine is: a way to choose the next tests.
@@ -147,6 +153,8 @@ pub struct Evaluator<'a> {
     known: FxHashMap<u64, Score>,
     /// Each further out than the one before.
     found: Vec<Found>,
+    /// Hashes of tests that fresh processes refuted.
+    refuted: FxHashSet<u64>,
 }
 
 /// What became of an execution that may have met the goal.
@@ -183,6 +191,7 @@ impl<'a> Evaluator<'a> {
             best: None,
             known: FxHashMap::default(),
             found: Vec::new(),
+            refuted: FxHashSet::default(),
         }
     }
 
@@ -211,6 +220,11 @@ impl<'a> Evaluator<'a> {
     /// All that met the goal at some level, each further out than the one before.
     pub fn all_found(&self) -> &[Found] {
         &self.found
+    }
+    /// Sets aside the outermost test found, which fresh processes do not confirm, under all the forms it was tried in: none of them counts again.
+    pub fn refute(&mut self, forms: &[TestCase]) {
+        self.found.pop();
+        self.refuted.extend(forms.iter().map(key));
     }
     /// The best test for the level that is pursued.
     pub fn best(&self) -> Option<&Scored> {
@@ -256,6 +270,8 @@ impl<'a> Evaluator<'a> {
         self.facts.learn(test, execution);
         self.count(execution);
         self.objective.count_frames(execution, &mut self.tally.frames);
+        self.tally.blocked.resize_with(self.goal.outermost(), Blocked::default);
+        self.tally.blocked[self.level - 1].count(&self.objective, self.goal, self.level, execution);
         let mut score = self.objective.score(self.goal, self.level, execution);
         let kept = self.keep_if_met(test, execution)?;
         if score.met && kept == Kept::Refuted {
@@ -291,6 +307,9 @@ impl<'a> Evaluator<'a> {
             return Ok(Kept::Refuted);
         }
         let test = test.prefix(at as usize + 1);
+        if self.refuted.contains(&key(&test)) {
+            return Ok(Kept::Refuted);
+        }
         self.found.push(Found { level, home: self.level, test, via, refused: again.refused.clone(), evaluations: self.evaluations });
         Ok(if level >= self.level { Kept::Enough } else { Kept::Inner })
     }
@@ -310,10 +329,9 @@ impl<'a> Evaluator<'a> {
             Outcome::Thrown { chain, .. } => {
                 tally.thrown += 1;
                 if let Some(thrown) = chain.first() {
-                    let place =
-                        thrown.frames.iter().find(|f| !f.platform).map_or(String::new(), |f| format!(" at {}.{}:{}", f.class, f.method, f.line.unwrap_or(0)));
-                    bump(&mut tally.crashes, format!("{}{place}", thrown.exception));
+                    bump(&mut tally.crashes, place_of(thrown));
                 }
+                chain.iter().for_each(|thrown| keep_message(&mut tally.messages, thrown));
             }
             Outcome::Invalid { .. } => tally.invalid += 1,
             Outcome::StepLimit { .. } => tally.step_limit += 1,
@@ -352,6 +370,24 @@ fn key(test: &TestCase) -> u64 {
     let mut hasher = std::hash::DefaultHasher::new();
     test.hash(&mut hasher);
     hasher.finish()
+}
+
+/// `Exception at a.B.c:7`, by the innermost program frame.
+fn place_of(thrown: &Throwable) -> String {
+    let place = thrown.frames.iter().find(|f| !f.platform).map_or(String::new(), |f| format!(" at {}.{}:{}", f.class, f.method, f.line.unwrap_or(0)));
+    format!("{}{place}", thrown.exception)
+}
+
+fn keep_message(messages: &mut Vec<(String, Vec<String>)>, thrown: &Throwable) {
+    const TYPES: usize = 100;
+    const MESSAGES: usize = 8;
+    let Some(message) = &thrown.message else { return };
+    let full = messages.len() >= TYPES;
+    match messages.iter_mut().find(|(exception, _)| *exception == thrown.exception) {
+        Some((_, known)) if known.len() < MESSAGES && !known.contains(message) => known.push(message.clone()),
+        None if !full => messages.push((thrown.exception.clone(), vec![message.clone()])),
+        Some(_) | None => {}
+    }
 }
 
 fn bump(counts: &mut Vec<(String, u64)>, key: String) {

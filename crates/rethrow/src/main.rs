@@ -11,6 +11,7 @@ mod commands;
 mod config;
 mod confirm;
 mod error;
+mod explain;
 mod language;
 mod record;
 mod report;

@@ -14,6 +14,7 @@ use sha2::{Digest, Sha256};
 
 use crate::config::Config;
 use crate::error::UserError;
+use crate::explain::Explanation;
 
 pub const SCHEMA: u32 = 1;
 const RECORD_FILE: &str = "run.json";
@@ -74,6 +75,9 @@ pub struct RunRecord {
     pub test_case: Option<PortableTest>,
     /// What came nearest, if nothing was reproduced.
     pub nearest: Option<Nearest>,
+    /// Why the search did not get further, if it did not reach the outermost frame.
+    #[serde(default)]
+    pub explanation: Option<Explanation>,
     pub confirmed: Confirmed,
     pub config: Config,
     pub inputs: Vec<Input>,
@@ -183,6 +187,7 @@ impl RunRecord {
             run: None,
             test_case: None,
             nearest: None,
+            explanation: None,
             confirmed: Confirmed::default(),
             config: config.clone(),
             inputs,

@@ -24,6 +24,7 @@ use crate::config::Config;
 use crate::confirm::{Confirmation, RunResult, Settings, confirm};
 use crate::error::UserError;
 use crate::language::Rendered;
+use crate::explain::{advice, explain};
 use crate::record::{self, Frames, Nearest, RunRecord, Verdict};
 use crate::report::{Event, Phase, Progress};
 use crate::worker;
@@ -164,7 +165,6 @@ impl<'c> Walk<'c> {
         emit: &mut dyn FnMut(Event),
         record: &mut RunRecord,
     ) -> Result<Option<Written>, UserError> {
-        let started = Instant::now();
         let objective = Objective::new(self.config.search.objective(), &self.aligned.program, plan, self.goal());
         let (wanted, goal) = (self.wanted(), self.goal());
         let emit_cell = std::cell::RefCell::new(emit);
@@ -176,32 +176,63 @@ impl<'c> Walk<'c> {
         let max_evaluations = self.config.max_evaluations.unwrap_or(u64::MAX);
         let mut evaluator = Evaluator::new(Setup { session, goal, objective, limits: deadline, max_evaluations, events: &mut events });
         let schedule = Schedule { target: Some(wanted), ..self.config.search.schedule() };
-        let stop = portfolio::run(&mut evaluator, &self.aligned.program, &self.rules, &schedule, self.config.seed);
-        record.evaluations = evaluator.evaluations();
-        record.elapsed_ms.search = millis(started.elapsed());
-        if let Stop::SessionLost(why) = &stop
-            && evaluator.found().is_none()
-        {
-            return Err(UserError::WorkerWillNotStart { why: why.clone() });
-        }
-        note_search(&evaluator, &self.aligned, record, started.elapsed());
-        if stop == Stop::Cancelled {
-            record.set_verdict(Verdict::Interrupted);
-            record.test_case = evaluator.found().map(|f| PortableTest::of(&self.aligned.program, &f.test));
-            return Ok(None);
-        }
-        let candidates: Vec<Found> = evaluator.all_found().iter().rev().cloned().collect();
-        for found in candidates {
-            if self.end().saturating_duration_since(Instant::now()) < CONFIRM_MIN && record.confirmed.runs > 0 {
+        // what fresh processes refute is set aside, and the search goes on from another seed as long as it has time
+        for refuted in 0.. {
+            let started = Instant::now();
+            let stop = portfolio::run(&mut evaluator, &self.aligned.program, &self.rules, &schedule, self.config.seed.wrapping_add(refuted));
+            record.elapsed_ms.search += millis(started.elapsed());
+            if let Stop::SessionLost(why) = &stop
+                && evaluator.found().is_none()
+            {
+                return Err(UserError::WorkerWillNotStart { why: why.clone() });
+            }
+            self.note_search(&evaluator, record);
+            if stop == Stop::Cancelled {
+                record.set_verdict(Verdict::Interrupted);
+                record.test_case = evaluator.found().map(|f| PortableTest::of(&self.aligned.program, &f.test));
                 break;
             }
-            let found = self.minimized(&mut evaluator, found, record);
+            let late = self.end().saturating_duration_since(Instant::now()) < CONFIRM_MIN && record.confirmed.runs > 0;
+            let Some(found) = evaluator.found().filter(|_| !late).cloned() else { break };
+            let smaller = self.minimized(&mut evaluator, found.clone(), record);
+            let shown = smaller.test.clone();
             let emit = &mut **emit_cell.borrow_mut();
-            if let Some(written) = self.confirm(found, emit, record)? {
+            if let Some(written) = self.confirm(smaller, emit, record)? {
                 return Ok(Some(written));
             }
+            evaluator.refute(&[found.test, shown]);
         }
         Ok(None)
+    }
+
+    /// What the search did, and what came nearest if it found nothing.
+    fn note_search(&self, evaluator: &Evaluator<'_>, record: &mut RunRecord) {
+        note_stats(evaluator, record);
+        let mut told = explain(evaluator, &self.aligned, &self.rules, self.wanted());
+        if let Some(told) = &mut told {
+            told.next = advice(told, self.config, evaluator.reached());
+        }
+        record.explanation = told;
+        if evaluator.found().is_some() {
+            record.nearest = None;
+            return;
+        }
+        match evaluator.best() {
+            Some(best) => record.nearest = Some(self.nearest(evaluator, best)),
+            None => record.diagnostics.push("no test could be built that calls into the trace".into()),
+        }
+    }
+
+    fn nearest(&self, evaluator: &Evaluator<'_>, best: &search::Scored) -> Nearest {
+        let (tally, level, goal) = (&evaluator.tally, evaluator.level(), self.goal());
+        let missed = (0..level).rev().find(|i| tally.frames.get(*i).copied().unwrap_or(0) == 0).unwrap_or(0);
+        let frame = &goal.frame(missed + 1).frame;
+        let place = format!("{}.{}{}", frame.class, frame.method, frame.line.map(|l| format!(":{l}")).unwrap_or_default());
+        let blocked = match tally.frames.get(missed).copied().unwrap_or(0) {
+            0 => format!("no test reached the line of frame {}", missed + 1),
+            n => format!("{n} tests reached the line of frame {}, none threw {} there", missed + 1, goal.exception),
+        };
+        Nearest { place, blocked: Some(blocked), distance: best.score.value, test_case: PortableTest::of(&self.aligned.program, &best.test) }
     }
 
     /// Step 10. What cannot be made smaller in time stays as it is.
@@ -349,30 +380,13 @@ fn told(goal: &CrashGoal, wanted: usize, event: search::Event) -> Option<Event> 
     })
 }
 
-/// What the search did, and what came nearest if it found nothing.
-fn note_search(evaluator: &Evaluator<'_>, aligned: &Aligned, record: &mut RunRecord, took: Duration) {
+fn note_stats(evaluator: &Evaluator<'_>, record: &mut RunRecord) {
     let tally = &evaluator.tally;
-    record.stats.tests_per_s = evaluator.evaluations() as f64 / took.as_secs_f64().max(1e-3);
+    record.evaluations = evaluator.evaluations();
+    record.stats.tests_per_s = evaluator.evaluations() as f64 / (record.elapsed_ms.search as f64 / 1e3).max(1e-3);
     record.stats.timeouts = tally.time_limit;
     record.stats.step_limits = tally.step_limit;
     record.stats.deaths = tally.died;
     record.stats.exits = tally.exit;
     record.deterministic = tally.time_limit == 0 && tally.died == 0;
-    if evaluator.found().is_some() {
-        return;
-    }
-    let Some(best) = evaluator.best() else {
-        record.diagnostics.push("no test could be built that calls into the trace".into());
-        return;
-    };
-    let level = evaluator.level();
-    let missed = (0..level).rev().find(|i| tally.frames.get(*i).copied().unwrap_or(0) == 0).unwrap_or(0);
-    let frame = &aligned.goal.frame(missed + 1).frame;
-    let place = format!("{}.{}{}", frame.class, frame.method, frame.line.map(|l| format!(":{l}")).unwrap_or_default());
-    let blocked = match tally.frames.get(missed).copied().unwrap_or(0) {
-        0 => format!("no test reached the line of frame {}", missed + 1),
-        n => format!("{n} tests reached the line of frame {}, none threw {} there", missed + 1, aligned.goal.exception),
-    };
-    let test_case = PortableTest::of(&aligned.program, &best.test);
-    record.nearest = Some(Nearest { place, blocked: Some(blocked), distance: best.score.value, test_case });
 }

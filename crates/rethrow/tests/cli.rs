@@ -15,6 +15,21 @@ const JDK_ONLY_LOG: &str =
 /// The crash of fixture F13; what the lines are is not its business.
 const PRIV_DEEP: &str = "java.lang.IllegalStateException: negative\n\tat f13.PrivDeep.p3(PrivDeep.java:LINE)\n";
 
+/// Nobody opens it in a few tries.
+const GATE: &str = "package g;
+public class Gate {
+  private int count;
+  public void step() { count++; }
+  public void open(int n) {
+    if (n > 3) {
+      if (count == n * 1000003) {
+        throw new IllegalStateException();
+      }
+    }
+  }
+}
+";
+
 struct Ran {
     code: i32,
     out: String,
@@ -71,7 +86,9 @@ fn fixtures() -> &'static str {
     CLASSES.get_or_init(|| {
         let classes = folder("classes");
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/fixtures/src/f13/PrivDeep.java");
-        let compiled = Command::new(javac()).arg("-g").arg("-d").arg(&classes).arg(source).output().unwrap();
+        let gate = folder("sources").join("Gate.java");
+        std::fs::write(&gate, GATE).unwrap();
+        let compiled = Command::new(javac()).arg("-g").arg("-d").arg(&classes).args([source, gate]).output().unwrap();
         assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
         classes.to_str().unwrap().to_string()
     })
@@ -335,8 +352,37 @@ fn a_crash_that_cannot_be_ends_with_the_budget_and_without_a_test() {
     let ran = rethrow(&dir, &["reproduce", "crash.log", "-cp", fixtures(), "--budget", "12s"]);
     ran.check(1, &[]);
     assert!(started.elapsed() < std::time::Duration::from_secs(22), "the budget bounds everything");
-    assert!(ran.out.contains("✘ not reproduced") && ran.out.contains("nearest") && ran.out.contains("--budget"), "{}", ran.out);
+    assert!(ran.out.contains("✘ not reproduced") && ran.out.contains("deepest") && ran.out.contains("--budget"), "{}", ran.out);
     assert!(!dir.join("rethrow.out/tests").exists(), "no test pretends to be one");
+}
+
+/// What is told without what the clock decides.
+fn told(out: &str) -> String {
+    let timed = |line: &str| line.contains("not reproduced in") || line.starts_with("  tried ");
+    out.lines().filter(|line| !timed(line)).map(|line| format!("{line}\n")).collect()
+}
+
+#[test]
+fn a_failure_explains_itself() {
+    let line = throw_line();
+    let args = ["-cp", fixtures(), "--max-evaluations", "60", "--workers", "1", "--budget", "60s", "--confirm-runs", "0"];
+    let ran = reproduce("explained-exception", &unreachable(), &args);
+    ran.check(1, &[]);
+    let expected = format!("  deepest   frame 1 f13.PrivDeep.p3:{line}, reached by ");
+    assert!(told(&ran.out).starts_with(&expected), "{}", ran.out);
+    assert!(ran.out.contains(&format!("\n  instead   java.lang.IllegalStateException at f13.PrivDeep.p3:{line} (")), "{}", ran.out);
+    assert!(ran.out.contains("\n  next      other chance: --seed 2\n"), "{}", ran.out);
+    let ran = reproduce("explained-predicate", "java.lang.IllegalStateException\n\tat g.Gate.open(Gate.java:8)\n", &args);
+    ran.check(1, &[]);
+    let record = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cli/explained-predicate/rethrow.out/run.json");
+    let record: serde_json::Value = serde_json::from_slice(&std::fs::read(record).unwrap()).unwrap();
+    let explanation = &record["explanation"];
+    assert_eq!(
+        (&explanation["predicate"]["wanted"], &explanation["predicate"]["held"]),
+        (&"this.count == argument 1 * 1000003".into(), &0.into()),
+        "{explanation:#}"
+    );
+    assert!(ran.out.contains("\n  blocked   never true at g.Gate:7: this.count == argument 1 * 1000003  (0 of "), "{}", ran.out);
 }
 
 #[test]

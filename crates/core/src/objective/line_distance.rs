@@ -108,6 +108,11 @@ impl MethodGoal {
     }
 }
 
+/// Whether the execution took the side, if it came to its branch.
+pub fn leads_on(step: &Step, execution: &Execution) -> Option<bool> {
+    step_distance(step, execution).map(|distance| distance <= f64::from(step.level))
+}
+
 /// Level and branch distance of a side, if its branch was executed.
 fn step_distance(step: &Step, execution: &Execution) -> Option<f64> {
     let distance = match &step.side {

@@ -102,6 +102,34 @@ fn a_hit_that_a_pristine_run_does_not_show_does_not_count() {
     assert!(!events.iter().any(|e| matches!(e, Event::Reached { .. })));
 }
 
+#[test]
+fn a_test_that_fresh_processes_refute_does_not_count_again_and_another_does() {
+    let world = worlds::open_number();
+    let mut session = Pieces::new(world.session(), 100);
+    let with = With { session: &mut session, limits: &Unlimited, max_evaluations: 100 };
+    world.evaluate(with, |evaluator| {
+        let hit = check_of(&world, 12345);
+        assert_eq!(evaluator.evaluate(vec![hit.clone()]).err(), Some(Stop::Reproduced));
+        evaluator.refute(std::slice::from_ref(&hit));
+        assert_eq!(evaluator.reached(), 0);
+        let mut longer = hit.clone();
+        longer.push(Stmt::Lit(Value::Int(7)));
+        assert!(evaluator.evaluate(vec![longer]).is_ok(), "the same up to the statement that throws");
+        let mut other = TestCase::default();
+        other.push(Stmt::Lit(Value::Int(1)));
+        let shift = |stmt: &Stmt| {
+            let mut stmt = stmt.clone();
+            stmt.operands_mut().into_iter().for_each(|v| v.0 += 1);
+            stmt
+        };
+        hit.stmts.iter().map(shift).for_each(|s| {
+            other.push(s);
+        });
+        assert_eq!(evaluator.evaluate(vec![other.clone()]).err(), Some(Stop::Reproduced));
+        assert_eq!(evaluator.found().map(|f| &f.test), Some(&other));
+    });
+}
+
 struct Ended {
     time: bool,
     cancelled: bool,

@@ -3,6 +3,7 @@
 // as in unit tests: a failed unwrap is a failed test, wherever it stands
 #![allow(clippy::unwrap_used)]
 
+mod blocked;
 mod determinism;
 mod evaluator;
 mod goals;

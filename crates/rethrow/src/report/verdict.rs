@@ -6,6 +6,7 @@ use std::path::Path;
 use rethrow_core::trace::Via;
 
 use super::{Glyphs, printable, short, short_number, short_time};
+use crate::explain::{Explanation, advice};
 use crate::record::{RunRecord, Verdict};
 
 /// See the module documentation. `cwd` shortens paths.
@@ -46,16 +47,22 @@ fn rows(r: &RunRecord, cwd: &Path) -> Vec<(&'static str, String)> {
     if let Some(run) = &r.run {
         rows.push(("run", run.clone()));
     }
-    if let Some(nearest) = &r.nearest {
-        // What blocked says whether the place itself was reached.
-        rows.push(("nearest", nearest.place.clone()));
-        rows.extend(nearest.blocked.iter().map(|why| ("blocked", why.clone())));
+    let explained = r.explanation.as_ref().filter(|_| r.test.is_none());
+    match (explained, &r.nearest) {
+        (Some(told), _) if told.tests > 0 => rows.extend(told.rows()),
+        (_, Some(nearest)) => {
+            // What blocked says whether the place itself was reached.
+            rows.push(("nearest", nearest.place.clone()));
+            rows.extend(nearest.blocked.iter().map(|why| ("blocked", why.clone())));
+        }
+        _ => {}
     }
     if r.test.is_none() {
         rows.push(("tried", tried(r)));
     }
     if r.verdict == Verdict::NotReproduced {
-        rows.push(("next", format!("more time: --budget {}; other chance: --seed {}", longer(r.config.budget_ms), r.seed.wrapping_add(1))));
+        let next = r.explanation.as_ref().map_or_else(|| advice(&Explanation::default(), &r.config, 0), |told| told.next.clone());
+        rows.push(("next", next.join("; ")));
     }
     rows.push(("record", short(&r.config.run_dir.join("run.json"), cwd)));
     if r.test_case.is_some() {
@@ -72,11 +79,6 @@ fn tried(r: &RunRecord) -> String {
         }
     }
     text
-}
-
-/// Five times as much, in whole minutes.
-fn longer(budget_ms: u64) -> String {
-    format!("{}m", (budget_ms.saturating_mul(5)).div_ceil(60_000).clamp(1, 7 * 24 * 60))
 }
 
 #[cfg(test)]
