@@ -250,3 +250,29 @@ fn by_blocks(group: &mut [Scored]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::{Stmt, Value};
+
+    fn scored(name: i32, value: f64) -> Scored {
+        let mut test = TestCase::default();
+        test.push(Stmt::Lit(Value::Int(name)));
+        Scored { test, score: Score { value, missing: 0, blocks: None, met: false } }
+    }
+
+    /// EVO-12: the elite stays; a pair that is not worse replaces its parents, ties go to the children, a worse pair or one that was not evaluated
+    /// does not.
+    #[test]
+    fn evo_12_a_pair_of_offspring_replaces_its_parents_unless_it_is_worse() {
+        let population = [scored(1, 1.0), scored(2, 2.0), scored(3, 3.0)];
+        let children = [scored(10, 2.0), scored(11, 9.0), scored(12, 4.0), scored(13, 3.5)];
+        let pair = |a: usize, b: usize| [children[a].test.clone(), children[b].test.clone()];
+        let parents = [(1, 2), (1, 2), (0, 1)];
+        let lost = [scored(20, 0.0).test, scored(21, 0.0).test];
+        let next = monotonic(&population, 1, &parents, &[pair(0, 1), pair(2, 3), lost], children.to_vec());
+        let values: Vec<f64> = next.iter().map(|s| s.score.value).collect();
+        assert_eq!(values, [1.0, 2.0, 9.0, 2.0, 3.0, 1.0, 2.0]);
+    }
+}

@@ -95,3 +95,24 @@ impl Preset {
         Schedule { parameters: self.parameters(), policy: self.policy(), ..Schedule::default() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// EVO-22, EVO-23, BBC-12: the published numbers.
+    #[test]
+    fn the_published_numbers_are_in_the_table() {
+        let p = Preset::EvoCrash.parameters();
+        assert_eq!((p.population, p.growth, p.max_population, p.crossover, p.keep), (50, 25, 300, 0.75, 0));
+        assert_eq!((p.replacement, p.restart), (Replacement::MuPlusLambda, Restart::Every(62_328)));
+        let o = Preset::EvoCrash.objective();
+        assert_eq!((o.kind, o.secondary, o.trace, o.blocked, o.context), (Kind::WeightedSum, Secondary::None, TraceDistance::Set, 1.0, false));
+        let p = Preset::Botsing.parameters();
+        assert_eq!((p.population, p.crossover, p.bias), (50, 0.8, 1.7));
+        assert_eq!((p.replacement, p.restart), (Replacement::Monotonic { elite: 1 }, Restart::Never));
+        let o = Preset::Botsing.objective();
+        assert_eq!((o.kind, o.secondary, o.trace, o.blocked, o.context), (Kind::StDistance, Secondary::Bbc, TraceDistance::Tool, 0.5, true));
+        assert!(!o.staged);
+    }
+}

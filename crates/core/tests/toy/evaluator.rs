@@ -33,6 +33,7 @@ fn the_budget_is_never_exceeded() {
     }
 }
 
+/// EVO-24: the search stops at f = 0.
 #[test]
 fn a_batch_ends_at_the_first_test_that_meets_the_goal() {
     let world = worlds::open_number();
@@ -87,6 +88,7 @@ impl Session for Haunted<'_> {
     }
 }
 
+/// EVO-24: and the test is executed again.
 #[test]
 fn a_hit_that_a_pristine_run_does_not_show_does_not_count() {
     let world = worlds::open_number();

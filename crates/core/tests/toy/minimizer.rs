@@ -61,6 +61,7 @@ fn worlds() -> [World; 6] {
     [worlds::press(), worlds::deep_number(), worlds::string_equality(), worlds::object_state(), worlds::private_method(), worlds::three_frames()]
 }
 
+/// EVO-21; P17.
 #[test]
 fn a_minimised_test_is_accepted_one_minimal_and_stable() {
     let mut checked = 0;

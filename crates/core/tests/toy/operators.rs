@@ -53,6 +53,7 @@ fn all_outputs(world: &World, level: usize, seed: u64, rounds: usize, mut check:
     }
 }
 
+/// EVO-15 … EVO-20: calls with receiver and arguments, crossover, repair, mutation, change, deletion; P12.
 #[test]
 fn every_operator_makes_valid_tests_and_guided_ones_keep_the_target() {
     let mut counts = std::collections::BTreeMap::new();

@@ -38,11 +38,13 @@ fn an_object_prepared_by_two_setters_is_found() {
     check(worlds::object_state, 2500, 18);
 }
 
+/// EVO-13.
 #[test]
 fn a_private_method_is_reached_through_its_caller() {
     check(worlds::private_method, 1500, 18);
 }
 
+/// BBC-11: all frames of a crash are tried.
 #[test]
 fn the_third_frame_of_three_is_reached() {
     check(worlds::three_frames, 2500, 18);
