@@ -132,7 +132,8 @@ pub fn advice(told: &Explanation, config: &Config, reached: usize) -> Vec<String
     if !told.missing_classes.is_empty() {
         next.push(format!("add the jar with {} to --classpath", told.missing_classes.join(", ")));
     }
-    if told.refused.iter().any(|r| r.what.contains("Permission denied")) {
+    // one test in a thousand that wanders off is chance, not a need of the program
+    if told.refused.iter().any(|r| r.what.contains("Permission denied") && r.times.saturating_mul(100) >= told.tests) {
         next.push("let the program read what it needs: --allow-read DIR".into());
     }
     if config.max_evaluations.is_none() {
@@ -198,6 +199,19 @@ mod tests {
             messages("java.lang.IllegalStateException", &["a/b"]),
         ];
         assert_eq!(missing_classes(&all), ["a.Z", "org.x.Y"]);
+    }
+
+    #[test]
+    fn reading_is_advised_only_where_it_is_refused_often() {
+        use clap::Parser;
+        let cli = crate::cli::Cli::try_parse_from(["rethrow", "reproduce", "x"]).unwrap();
+        let crate::cli::Command::Reproduce(args) = cli.command else { panic!("another command") };
+        let config = Config::resolve(args, crate::config::Host::default()).unwrap();
+        let refused = |times| vec![Counted { what: "java.io.FileNotFoundException: /x (Permission denied)".into(), times }];
+        for (times, advised) in [(1, false), (500, true)] {
+            let told = Explanation { tests: 1000, refused: refused(times), ..Explanation::default() };
+            assert_eq!(advice(&told, &config, 0).iter().any(|a| a.contains("--allow-read")), advised);
+        }
     }
 
     #[test]
