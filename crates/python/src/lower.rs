@@ -16,6 +16,7 @@ use rethrow_core::program::ir::Body;
 use rethrow_core::program::{MethodId, Program};
 
 use crate::source::Sources;
+pub(crate) use node::{Node, find as find_node};
 
 /// A body with the places in it that can be watched.
 pub(crate) struct Lowered {

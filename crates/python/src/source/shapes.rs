@@ -1,11 +1,266 @@
-//! stub
-use super::Sources;
+//! What is known of parameters: annotations, docstrings, use in the body, defaults, and last the name.
+
+use rethrow_core::program::{Parameter, Program, Shape, Taking, TypeId};
+use rethrow_core::testcase::data::Data;
+use ruff_python_ast::{Expr, Parameters, Stmt};
+
+use super::annotation::{Context, constant, shape_of};
 use super::index::Param;
-use rethrow_core::program::{Parameter, Program};
-pub fn of_code(_: &Program, sources: &Sources, (file, code): (usize, usize)) -> Vec<Parameter> {
+use super::usage::{Evidence, Reader, Subject, distinct};
+use super::{Sources, docstring, walk};
+use crate::lower::{Node, find_node};
+
+/// More are not worth trying.
+const MAX_SHAPES: usize = 10;
+/// How far a value is followed into the functions it is passed to.
+const MAX_HOPS: usize = 2;
+const FUEL: usize = 20_000;
+
+/// The parameters of a code, the receiver left out.
+pub fn of_code(program: &Program, sources: &Sources, (file, code): (usize, usize)) -> Vec<Parameter> {
     let params = &sources.files[file].index.codes[code].params;
-    params.iter().map(|p| Parameter { name: p.name.clone(), taking: p.taking, optional: p.optional, shapes: Vec::new() }).collect()
+    let finder = Finder { program, sources, hops: 0 };
+    params.iter().map(|p| parameter(p, finder.shapes((file, code), p))).collect()
 }
-pub fn of_fields(_: &Program, _: &Sources, _: (usize, usize), params: &[Param]) -> Vec<Parameter> {
-    params.iter().map(|p| Parameter { name: p.name.clone(), taking: p.taking, optional: p.optional, shapes: Vec::new() }).collect()
+
+/// The parameters of a class that takes its fields.
+pub fn of_fields(program: &Program, sources: &Sources, (file, class): (usize, usize), params: &[Param]) -> Vec<Parameter> {
+    let (above, _) = sources.ancestry(file, class);
+    let one = |p: &Param| {
+        let found = above.iter().find_map(|(f, c)| field_shapes(program, sources, (*f, *c), &p.name));
+        parameter(p, found.unwrap_or_else(|| by_name(&p.name)))
+    };
+    params.iter().map(one).collect()
+}
+
+fn parameter(p: &Param, shapes: Vec<Shape>) -> Parameter {
+    let mut kept: Vec<Shape> = Vec::new();
+    for shape in shapes {
+        if !kept.contains(&shape) && kept.len() < MAX_SHAPES {
+            kept.push(shape);
+        }
+    }
+    let kept = match p.taking {
+        Taking::Rest => vec![Shape::List(Box::new(kept.into_iter().next().unwrap_or(Shape::Any)))],
+        Taking::RestNamed => vec![Shape::Dict(Box::new((Shape::Str, kept.into_iter().next().unwrap_or(Shape::Any))))],
+        _ if kept.is_empty() => vec![Shape::Any],
+        _ => kept,
+    };
+    Parameter { name: p.name.clone(), taking: p.taking, optional: p.optional, shapes: kept }
+}
+
+fn field_shapes(program: &Program, sources: &Sources, (file, class): (usize, usize), name: &str) -> Option<Vec<Shape>> {
+    let tree = sources.files[file].tree().ok()?;
+    let range = sources.files[file].index.classes[class].range;
+    let code = sources.files[file].index.codes.iter().find(|c| c.range == range)?;
+    let Node::Class(def) = find_node(tree.body(), code)? else { return None };
+    let context = Context { program, sources, file };
+    def.body.iter().find_map(|stmt| match stmt {
+        Stmt::AnnAssign(s) if matches!(&*s.target, Expr::Name(n) if n.id.as_str() == name) => Some(context.annotation(&s.annotation, 0)),
+        _ => None,
+    })
+}
+
+#[derive(Clone, Copy)]
+struct Finder<'a> {
+    program: &'a Program,
+    sources: &'a Sources,
+    hops: usize,
+}
+
+impl Finder<'_> {
+    fn shapes(&self, (file, code): (usize, usize), param: &Param) -> Vec<Shape> {
+        let source = &self.sources.files[file];
+        let Ok(tree) = source.tree() else { return by_name(&param.name) };
+        let context = Context { program: self.program, sources: self.sources, file };
+        let mut all = Vec::new();
+        match find_node(tree.body(), &source.index.codes[code]) {
+            Some(Node::Function(def)) => {
+                all.extend(annotated(&def.parameters, &param.name).map(|a| context.annotation(a, 0)).unwrap_or_default());
+                let told = all.iter().any(|s| !matches!(s, Shape::Any | Shape::None));
+                if let Some(Stmt::Expr(first)) = def.body.first()
+                    && let Expr::StringLiteral(text) = &*first.value
+                    && !told
+                {
+                    all.extend(docstring::shapes(text.value.to_str(), &param.name, &context));
+                }
+                let default = default_of(&def.parameters, &param.name);
+                let mut used = self.used(&context, code, &param.name, |reader| reader.suite(&def.body, 0));
+                // what the default is says more than weak evidence, but a None default says nothing
+                let by_default = default.map(|d| of_default(&context, d)).unwrap_or_default();
+                if used.len() > 6 {
+                    used.truncate(6);
+                }
+                let strong = by_default.iter().any(|s| !matches!(s, Shape::None | Shape::Value(_)));
+                if strong && !told {
+                    all.extend(by_default);
+                    all.extend(used);
+                } else {
+                    all.extend(used);
+                    all.extend(by_default);
+                }
+            }
+            Some(Node::Lambda(def)) => all.extend(self.used(&context, code, &param.name, |reader| reader.expr(&def.body))),
+            _ => {}
+        }
+        let told = all.iter().any(|s| !matches!(s, Shape::Any | Shape::None | Shape::Value(_)));
+        if !told {
+            let none = all.iter().position(|s| *s == Shape::None).map(|i| all.remove(i));
+            all.extend(by_name(&param.name));
+            all.extend(none);
+        }
+        all
+    }
+
+    /// Shapes by use, in this code and one step beyond it.
+    fn used(&self, context: &Context<'_>, code: usize, name: &str, read: impl Fn(&mut Reader<'_>)) -> Vec<Shape> {
+        let mut reader = Reader { context: *context, subject: Subject::Name(name), evidence: Evidence::default(), fuel: FUEL };
+        read(&mut reader);
+        let mut evidence = reader.evidence;
+        if let Some(class) = self.sources.files[context.file].index.codes[code].class {
+            for attribute in std::mem::take(&mut evidence.kept).iter().take(2) {
+                evidence = self.kept(context, class, attribute, evidence);
+            }
+        }
+        let passed = std::mem::take(&mut evidence.passed);
+        if self.hops < MAX_HOPS {
+            let further = Finder { hops: self.hops + 1, ..*self };
+            for (file, to, how) in passed {
+                let params = &self.sources.files[file].index.codes[to].params;
+                let param = match how {
+                    Ok(i) => params.get(i),
+                    Err(name) => params.iter().find(|p| p.name == name),
+                };
+                if let Some(param) = param.filter(|p| !matches!(p.taking, Taking::Rest | Taking::RestNamed) && (file, to) != (context.file, code)) {
+                    further.shapes((file, to), param).into_iter().take(3).enumerate().for_each(|(i, s)| evidence.add(s, 2u32.saturating_sub(i as u32)));
+                }
+            }
+        }
+        self.settle(name, evidence)
+    }
+
+    /// The same for an attribute that the value is kept in, over the methods of the class.
+    fn kept<'a>(&'a self, context: &Context<'a>, class: usize, attribute: &'a str, evidence: Evidence) -> Evidence {
+        let source = &self.sources.files[context.file];
+        let Ok(tree) = source.tree() else { return evidence };
+        let mut reader = Reader { context: *context, subject: Subject::Attribute(attribute), evidence, fuel: FUEL };
+        for code in source.index.codes.iter().filter(|c| c.class == Some(class) && !c.nested) {
+            if let Some(Node::Function(def)) = find_node(tree.body(), code) {
+                reader.suite(&def.body, 0);
+            }
+        }
+        reader.evidence
+    }
+
+    fn settle(&self, name: &str, mut evidence: Evidence) -> Vec<Shape> {
+        if evidence.called {
+            self.classes_named(name).into_iter().for_each(|ty| evidence.add(Shape::Class(ty), 8));
+            evidence.add(Shape::Function, 6);
+        }
+        let attributes = distinct(&evidence.attributes);
+        if !attributes.is_empty() {
+            let weight = 3 + 2 * attributes.len().min(6) as u32;
+            let owners = self.having(&attributes);
+            owners.iter().for_each(|ty| evidence.add(Shape::Instance(*ty), weight));
+            if owners.is_empty() {
+                evidence.add(Shape::Having(attributes), weight);
+            }
+        }
+        evidence.shapes()
+    }
+
+    /// Program classes that have most of these attributes, inherited ones included; few, or none.
+    fn having(&self, attributes: &[String]) -> Vec<TypeId> {
+        let mut votes: Vec<((usize, usize), usize)> = Vec::new();
+        for attribute in attributes {
+            for class in self.sources.attributes.get(attribute).into_iter().flatten() {
+                match votes.iter_mut().find(|(c, _)| c == class) {
+                    Some((_, n)) => *n += 1,
+                    None => votes.push((*class, 1)),
+                }
+            }
+        }
+        let most = votes.iter().map(|(_, n)| *n).max().unwrap_or(0);
+        let best: Vec<(usize, usize)> = votes.into_iter().filter(|(_, n)| *n == most).map(|(c, _)| c).collect();
+        if best.len() > 8 || most * 2 < attributes.len() {
+            return Vec::new();
+        }
+        best.into_iter().take(4).filter_map(|(f, c)| self.program.find_type(&self.sources.class_name(f, c))).collect()
+    }
+
+    /// Classes whose name ends like that of a parameter that is called: `Loader`, `token_class`.
+    fn classes_named(&self, name: &str) -> Vec<TypeId> {
+        let plain = name.trim_end_matches("_class").trim_end_matches("_cls").trim_end_matches("_type").replace('_', "").to_lowercase();
+        let is_class = name.starts_with(char::is_uppercase) || plain.len() < name.replace('_', "").len();
+        if !is_class || plain.len() < 3 {
+            return Vec::new();
+        }
+        let mut found = Vec::new();
+        for (f, file) in self.sources.files.iter().enumerate() {
+            for (c, class) in file.index.classes.iter().enumerate().filter(|(_, c)| c.nameable) {
+                if class.qualname.to_lowercase().ends_with(&plain) && found.len() < 6 {
+                    found.extend(self.program.find_type(&self.sources.class_name(f, c)));
+                }
+            }
+        }
+        found
+    }
+}
+
+fn annotated<'a>(parameters: &'a Parameters, name: &str) -> Option<&'a Expr> {
+    parameters.iter().find(|p| p.name().as_str() == name).and_then(|p| p.annotation())
+}
+
+fn default_of<'a>(parameters: &'a Parameters, name: &str) -> Option<&'a Expr> {
+    parameters.iter_non_variadic_params().find(|p| p.parameter.name.as_str() == name)?.default.as_deref()
+}
+
+/// The shape of a default, and the default itself where it says more than that.
+fn of_default(context: &Context<'_>, default: &Expr) -> Vec<Shape> {
+    if let Some(data) = constant(default) {
+        let value = match &data {
+            Data::Str(text) if !text.is_empty() => Some(Shape::Value(data.clone())),
+            _ => None,
+        };
+        return shape_of(&data).into_iter().chain(value).collect();
+    }
+    match default {
+        Expr::Lambda(_) => vec![Shape::Function],
+        _ if walk::dotted(default).is_some() => match context.class(default).into_iter().next() {
+            Some(Shape::Instance(ty)) => vec![Shape::Class(ty)],
+            _ => Vec::new(),
+        },
+        Expr::Call(c) => context.class(&c.func),
+        _ => Vec::new(),
+    }
+}
+
+/// What people call things.
+fn by_name(name: &str) -> Vec<Shape> {
+    let list = || Shape::List(Box::new(Shape::Any));
+    let dict = || Shape::Dict(Box::new((Shape::Str, Shape::Any)));
+    let lower = name.trim_matches('_').to_lowercase();
+    let last = lower.rsplit('_').next().unwrap_or(&lower);
+    match last {
+        "text" | "string" | "str" | "s" | "name" | "word" | "line" | "key" | "label" | "title" | "msg" | "message" | "prefix" | "suffix" | "pattern" | "regex" | "sql"
+        | "html" | "xml" | "markdown" | "md" | "source" | "src" | "code" | "expr" | "expression" | "query" | "url" | "uri" | "tag" | "format" | "fmt" | "sep"
+        | "delimiter" | "char" | "c" | "ch" | "token" | "content" | "body" | "template" | "input" | "date" | "datestr" | "timestr" | "isoformat" => vec![Shape::Str],
+        "encoding" | "charset" => vec![Shape::Value(Data::text("utf-8")), Shape::Value(Data::text("ascii")), Shape::None, Shape::Str],
+        "path" | "filename" | "file" | "fname" | "filepath" => vec![Shape::Str, Shape::File],
+        "data" | "payload" | "buf" | "buffer" | "raw" => vec![Shape::Str, Shape::Bytes, dict(), list()],
+        "n" | "i" | "j" | "k" | "count" | "num" | "number" | "size" | "length" | "index" | "idx" | "offset" | "start" | "stop" | "end" | "pos" | "position" | "width"
+        | "height" | "depth" | "level" | "limit" | "max" | "min" | "step" | "total" | "year" | "month" | "day" | "hour" | "minute" | "second" | "seconds" | "indent"
+        | "column" | "lineno" | "port" | "id" | "precision" | "digits" => vec![Shape::Int],
+        "x" | "y" | "z" | "ratio" | "scale" | "factor" | "rate" | "timeout" | "weight" => vec![Shape::Float, Shape::Int],
+        "value" | "val" | "v" | "obj" | "item" | "element" | "o" | "arg" | "default" => vec![Shape::Str, Shape::Int, Shape::None, list(), dict()],
+        "items" | "values" | "list" | "lst" | "seq" | "sequence" | "iterable" | "lines" | "args" | "argv" | "elements" | "rows" | "keys" | "names" | "tokens" | "parts"
+        | "nodes" | "children" | "blocks" | "objs" | "patch" => vec![list()],
+        "doc" | "document" | "config" | "options" | "opts" | "kwargs" | "params" | "dict" | "mapping" | "d" | "dct" | "attrs" | "attributes" | "headers" | "settings"
+        | "context" | "env" | "meta" | "metadata" | "operation" | "schema" => vec![dict()],
+        "fp" | "stream" | "f" | "fd" | "fileobj" | "handle" | "reader" => vec![Shape::Stream, Shape::Str],
+        "callback" | "func" | "function" | "fn" | "hook" | "cb" | "predicate" | "handler" | "factory" | "callable" | "filter" => vec![Shape::Function],
+        "flag" | "strict" | "verbose" | "debug" | "force" | "recursive" | "inplace" | "deep" => vec![Shape::Bool],
+        _ if last.len() > 3 && last.ends_with('s') => vec![list(), Shape::Str],
+        _ => vec![Shape::Str, Shape::Int, Shape::None, list(), dict()],
+    }
 }
