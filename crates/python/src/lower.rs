@@ -3,6 +3,7 @@
 //! Everything is dynamic, so instructions say little about values; what counts is the control flow, who calls whom, and the constants. The `pc` of an
 //! instruction is the offset of its statement in the file, that of a branch the offset of its condition: positions that the worker finds again.
 
+mod compound;
 mod condition;
 mod draft;
 mod expression;

@@ -15,6 +15,8 @@ pub(crate) mod resolve;
 mod shapes;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+pub(crate) use tests::program_of;
 mod usage;
 pub(crate) mod walk;
 

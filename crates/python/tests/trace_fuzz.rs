@@ -112,7 +112,9 @@ fn nesting_and_repetition_are_bounded() {
     let mut text = String::new();
     for n in 0..400 {
         let pad = " ".repeat(2 + 2 * n);
-        text += &format!("{pad}+ Exception Group Traceback (most recent call last):\n{pad}|   File \"a.py\", line 1, in f\n{pad}| G: x\n{pad}+-+--------- 1 -------\n");
+        text += &format!(
+            "{pad}+ Exception Group Traceback (most recent call last):\n{pad}|   File \"a.py\", line 1, in f\n{pad}| G: x\n{pad}+-+--------- 1 -------\n"
+        );
     }
     read_everything(&text);
     let repeated = "  [Previous line repeated 9999999 more times]\n".repeat(100);

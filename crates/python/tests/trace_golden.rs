@@ -84,7 +84,6 @@ fn the_corpus_is_complete() {
     assert!(json >= 28);
 }
 
-
 #[test]
 fn what_has_a_trace_looks_like_python() {
     for log in logs() {

@@ -2,10 +2,9 @@
 
 use std::rc::Rc;
 
-use rethrow_core::program::ir::{BlockId, CallKind, Edge, EdgeKind, Frame, Hazards, Insn, Op, Operand, Reg, Relation};
+use rethrow_core::program::ir::{BlockId, Edge, EdgeKind, Frame, Hazards, Insn, Op, Reg};
 use rethrow_core::program::{Program, Ty, TypeId};
-use ruff_python_ast::{ExceptHandler, Expr, Parameters, Stmt, StmtClassDef, StmtFor, StmtFunctionDef, StmtIf, StmtMatch, StmtTry, StmtWith};
-use ruff_text_size::Ranged;
+use ruff_python_ast::{Expr, Parameters, Stmt};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::draft::{self, Draft, EXIT, Handlers};
@@ -13,18 +12,16 @@ use super::node::Node;
 use super::{Lowered, names};
 use crate::source::index::{Code, CodeKind, Role};
 use crate::source::resolve::Entity;
-use crate::source::walk::{self, MAX_DEPTH};
+use crate::source::walk::MAX_DEPTH;
 use crate::source::{Lines, Sources};
 
 /// The first register that is not a variable.
 const TEMPS: u32 = 1 << 12;
-/// Copies of `finally` blocks for returns and jumps out of them.
-const MAX_COPIES: usize = 60;
-const ANY: Hazards = Hazards::CAST.with(Hazards::CALL);
+pub(super) const ANY: Hazards = Hazards::CAST.with(Hazards::CALL);
 
 /// What lies between a jump and its target.
 #[derive(Clone, Copy)]
-enum Exit<'a> {
+pub(super) enum Exit<'a> {
     Loop {
         out: BlockId,
         next: BlockId,
@@ -50,19 +47,19 @@ pub(super) struct Lowerer<'a> {
     pub pc: u32,
     pub line: u32,
     pub last_line: u32,
-    code: &'a Code,
-    drafts: Vec<Draft>,
-    current: usize,
-    scopes: Vec<Vec<(Option<TypeId>, BlockId)>>,
-    handlers: Handlers,
-    exits: Vec<Exit<'a>>,
-    caught: Option<Reg>,
-    points: FxHashSet<u32>,
-    order: Vec<u32>,
-    frame: Frame,
-    temps: u32,
-    depth: usize,
-    copies: usize,
+    pub code: &'a Code,
+    pub drafts: Vec<Draft>,
+    pub current: usize,
+    pub scopes: Vec<Vec<(Option<TypeId>, BlockId)>>,
+    pub handlers: Handlers,
+    pub exits: Vec<Exit<'a>>,
+    pub caught: Option<Reg>,
+    pub points: FxHashSet<u32>,
+    pub order: Vec<u32>,
+    pub frame: Frame,
+    pub temps: u32,
+    pub depth: usize,
+    pub copies: usize,
 }
 
 impl<'a> Lowerer<'a> {
@@ -173,7 +170,7 @@ impl<'a> Lowerer<'a> {
         }
     }
 
-    fn local(&mut self, name: &str) -> Reg {
+    pub fn local(&mut self, name: &str) -> Reg {
         let next = Reg((self.regs.len() as u32).min(TEMPS - 1));
         *self.regs.entry(name.to_string()).or_insert(next)
     }
@@ -234,13 +231,13 @@ impl<'a> Lowerer<'a> {
     }
 
     /// Goes on in a new block, with the handlers of now.
-    fn fresh(&mut self) {
+    pub fn fresh(&mut self) {
         let next = self.new_block();
         self.end(vec![Edge { to: next, kind: EdgeKind::Fall }]);
         self.go(next);
     }
 
-    fn set_handlers(&mut self) {
+    pub fn set_handlers(&mut self) {
         let mut all = Vec::new();
         for entry in self.scopes.iter().rev().flatten() {
             all.push(*entry);
@@ -305,7 +302,7 @@ impl<'a> Lowerer<'a> {
         (self.pc, self.line) = (pc, line);
     }
 
-    fn begin(&mut self, pc: u32) {
+    pub fn begin(&mut self, pc: u32) {
         self.point(pc);
         self.line = self.lines.position(pc).0;
         self.emit(Op::Nop, Hazards::NONE);
@@ -428,254 +425,4 @@ impl<'a> Lowerer<'a> {
         targets.iter().for_each(|t| self.assign(t, item));
         self.leave();
     }
-
-    fn if_(&mut self, s: &'a StmtIf) {
-        let done = self.new_block();
-        let mut test = Some(&*s.test);
-        let mut body = &*s.body;
-        let mut clauses = s.elif_else_clauses.iter();
-        loop {
-            let Some(condition) = test else {
-                self.suite(body);
-                break;
-            };
-            let (yes, no) = (self.new_block(), self.new_block());
-            self.condition(condition, yes, no);
-            self.go(yes);
-            self.suite(body);
-            self.jump(done);
-            self.go(no);
-            let Some(clause) = clauses.next() else { break };
-            (test, body) = (clause.test.as_ref(), &clause.body);
-            if test.is_some() {
-                self.begin(clause.range.start().to_u32());
-            }
-        }
-        self.jump(done);
-        self.go(done);
-    }
-
-    fn loop_body(&mut self, body: &'a [Stmt], (head, start): (BlockId, BlockId), out: BlockId) {
-        self.go(start);
-        self.exits.push(Exit::Loop { out, next: head });
-        self.suite(body);
-        self.exits.pop();
-        self.jump(head);
-    }
-
-    fn for_(&mut self, s: &'a StmtFor) {
-        let iter = self.expr(&s.iter);
-        self.opaque(vec![iter], Hazards::CAST);
-        let (head, body, other, done) = (self.new_block(), self.new_block(), self.new_block(), self.new_block());
-        self.jump(head);
-        self.go(head);
-        let item = self.opaque(vec![iter], ANY);
-        self.branch(item, s.iter.range().start().to_u32(), body, other);
-        self.go(body);
-        self.assign(&s.target, item);
-        let start = self.new_block();
-        self.jump(start);
-        self.loop_body(&s.body, (head, start), done);
-        self.go(other);
-        self.suite(&s.orelse);
-        self.jump(done);
-        self.go(done);
-    }
-
-    fn leave_loop(&mut self, to: impl Fn((BlockId, BlockId)) -> BlockId) {
-        let at = self.exits.iter().rposition(|e| matches!(e, Exit::Loop { .. }));
-        let Some(at) = at else { return };
-        self.unwind(at + 1);
-        if let Some(Exit::Loop { out, next }) = self.exits.get(at).copied() {
-            self.jump(to((out, next)));
-        }
-    }
-
-    /// Runs the `finally` blocks between here and exit number `down_to`.
-    fn unwind(&mut self, down_to: usize) {
-        let (exits, scopes, handlers) = (self.exits.clone(), self.scopes.clone(), self.handlers.clone());
-        let (pc, line) = (self.pc, self.line);
-        for i in (down_to..exits.len()).rev() {
-            let Exit::Finally(body, around) = exits[i] else { continue };
-            self.copies += 1;
-            if self.copies > MAX_COPIES {
-                break;
-            }
-            self.exits.truncate(i);
-            self.scopes.truncate(around);
-            self.set_handlers();
-            self.fresh();
-            self.suite(body);
-        }
-        (self.pc, self.line) = (pc, line);
-        (self.exits, self.scopes, self.handlers) = (exits, scopes, handlers);
-    }
-
-    fn try_(&mut self, s: &'a StmtTry) {
-        let around = self.scopes.len();
-        let done = self.new_block();
-        let last = (!s.finalbody.is_empty()).then(|| self.new_block());
-        if let Some(block) = last {
-            self.scopes.push(vec![(None, block)]);
-            self.exits.push(Exit::Finally(&s.finalbody, around));
-        }
-        self.set_handlers();
-        let after = self.new_block();
-        let handlers: Vec<BlockId> = s.handlers.iter().map(|_| self.new_block()).collect();
-        let scope =
-            s.handlers.iter().zip(&handlers).flat_map(|(ExceptHandler::ExceptHandler(h), block)| {
-                self.caught_types(h.type_.as_deref()).into_iter().map(|ty| (ty, *block)).collect::<Vec<_>>()
-            });
-        let scope = scope.collect();
-        self.scopes.push(scope);
-        self.set_handlers();
-        self.fresh();
-        self.suite(&s.body);
-        self.scopes.pop();
-        self.set_handlers();
-        self.fresh();
-        self.suite(&s.orelse);
-        self.jump(after);
-        for (ExceptHandler::ExceptHandler(h), block) in s.handlers.iter().zip(handlers) {
-            self.go(block);
-            let to = h.name.as_ref().map(|n| self.local(n.as_str()));
-            let to = to.unwrap_or_else(|| self.temp());
-            let line = self.lines.line(h.range.start());
-            let ty = h.type_.as_deref().and_then(|t| self.meaning(t)).and_then(|m| self.type_of(&m));
-            self.emit_at(Op::Caught { to, ty }, Hazards::NONE, self.pc, line);
-            let outer = self.caught.replace(to);
-            self.suite(&h.body);
-            self.caught = outer;
-            self.jump(after);
-        }
-        self.scopes.truncate(around);
-        if last.is_some() {
-            self.exits.pop();
-        }
-        self.set_handlers();
-        // the block was made inside, but what follows is outside
-        self.drafts[after.0 as usize].handlers = self.handlers.clone();
-        self.go(after);
-        self.suite(&s.finalbody);
-        self.jump(done);
-        if let Some(block) = last {
-            self.drafts[block.0 as usize].handlers = self.handlers.clone();
-            self.go(block);
-            let to = self.temp();
-            self.emit(Op::Caught { to, ty: None }, Hazards::NONE);
-            self.suite(&s.finalbody);
-            // raised again, by no line of its own
-            let draft = &mut self.drafts[self.current];
-            if !draft.ended {
-                draft.insns.push(Insn { op: Op::Throw { value: to }, pc: self.pc, line: None, hazards: Hazards::EXPLICIT });
-            }
-            self.end(Vec::new());
-        }
-        self.go(done);
-    }
-
-    /// What a handler catches; `None` is everything, which is what an unknown class is taken for.
-    fn caught_types(&self, ty: Option<&Expr>) -> Vec<Option<TypeId>> {
-        let one = |e: &Expr| {
-            let found = self.meaning(e).and_then(|m| self.type_of(&m))?;
-            let all = matches!(self.program.type_name(found), "builtins:Exception" | "builtins:BaseException");
-            (!all).then_some(found)
-        };
-        match ty {
-            None => vec![None],
-            Some(Expr::Tuple(t)) => t.elts.iter().map(one).collect(),
-            Some(e) => vec![one(e)],
-        }
-    }
-
-    fn with(&mut self, s: &'a StmtWith) {
-        for item in &s.items {
-            let manager = self.expr(&item.context_expr);
-            let value = self.opaque(vec![manager], ANY.with(Hazards::NULL));
-            if let Some(target) = &item.optional_vars {
-                self.assign(target, value);
-            }
-        }
-        let (pc, line) = (self.pc, self.line);
-        self.suite(&s.body);
-        (self.pc, self.line) = (pc, line);
-        if !self.drafts[self.current].ended {
-            self.opaque(Vec::new(), ANY);
-        }
-    }
-
-    fn match_(&mut self, s: &'a StmtMatch) {
-        let subject = self.expr(&s.subject);
-        let done = self.new_block();
-        for case in &s.cases {
-            let (matched, next) = (self.new_block(), self.new_block());
-            let mut values = Vec::new();
-            walk::pattern_exprs(&case.pattern, &mut |e| values.push(e), 0);
-            let mut args = vec![subject];
-            args.extend(values.into_iter().map(|e| self.expr(e)));
-            let test = self.opaque(args, ANY);
-            if is_wildcard(&case.pattern) {
-                self.jump(matched);
-            } else {
-                self.emit(Op::If { left: test, relation: Relation::Ne, right: Operand::Zero }, Hazards::NONE);
-                self.end(vec![Edge { to: matched, kind: EdgeKind::Branch { taken: true } }, Edge { to: next, kind: EdgeKind::Branch { taken: false } }]);
-            }
-            self.go(matched);
-            let mut bound = Vec::new();
-            walk::pattern_names(&case.pattern, &mut |n| bound.push(n), 0);
-            for name in bound {
-                let to = self.local(name);
-                self.emit(Op::Copy { to, from: subject }, Hazards::NONE);
-            }
-            if let Some(guard) = &case.guard {
-                let body = self.new_block();
-                self.condition(guard, body, next);
-                self.go(body);
-            }
-            self.suite(&case.body);
-            self.jump(done);
-            self.go(next);
-        }
-        self.jump(done);
-        self.go(done);
-    }
-
-    fn define(&mut self, def: &'a StmtFunctionDef) {
-        def.decorator_list.iter().for_each(|d| self.eval(&d.expression));
-        let mut defaults = Vec::new();
-        walk::defaults(&def.parameters, &mut |d| defaults.push(d));
-        defaults.into_iter().for_each(|d| self.eval(d));
-        let mut value = self.code_object(CodeKind::Function, def.range, false);
-        if !def.decorator_list.is_empty() {
-            value = self.opaque(vec![value], ANY);
-        }
-        let to = self.local(def.name.as_str());
-        self.emit(Op::Copy { to, from: value }, Hazards::NONE);
-    }
-
-    fn class(&mut self, def: &'a StmtClassDef) {
-        def.decorator_list.iter().for_each(|d| self.eval(&d.expression));
-        if let Some(arguments) = &def.arguments {
-            arguments.args.iter().chain(arguments.keywords.iter().map(|k| &k.value)).for_each(|a| self.eval(a));
-        }
-        let value = self.code_object(CodeKind::Class, def.range, true);
-        let to = self.local(def.name.as_str());
-        self.emit(Op::Copy { to, from: value }, Hazards::NONE);
-    }
-
-    /// A reference to code that this one makes, or runs at once.
-    fn code_object(&mut self, kind: CodeKind, range: ruff_text_size::TextRange, run: bool) -> Reg {
-        let codes = &self.sources.files[self.file].index.codes;
-        let code = codes.iter().position(|c| c.kind == kind && c.range == range);
-        let method = code.and_then(|c| self.sources.methods.get(&(self.file, c)).copied());
-        match method {
-            Some(method) if run => self.invoke(method, CallKind::Static, Vec::new()),
-            Some(method) => self.lambda(method, Vec::new()),
-            None => self.opaque(Vec::new(), Hazards::NONE),
-        }
-    }
-}
-
-fn is_wildcard(pattern: &ruff_python_ast::Pattern) -> bool {
-    matches!(pattern, ruff_python_ast::Pattern::MatchAs(p) if p.pattern.is_none())
 }

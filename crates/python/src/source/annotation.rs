@@ -66,7 +66,9 @@ impl Context<'_> {
                 _ => vec![Shape::Tuple((0..args.len()).map(first).collect())],
             },
             "Dict" | "dict" | "Mapping" | "MutableMapping" | "OrderedDict" | "DefaultDict" | "defaultdict" => vec![Shape::Dict(Box::new((first(0), first(1))))],
-            "List" | "list" | "Sequence" | "MutableSequence" | "Iterable" | "Collection" | "Reversible" | "Container" | "Deque" => vec![Shape::List(Box::new(first(0)))],
+            "List" | "list" | "Sequence" | "MutableSequence" | "Iterable" | "Collection" | "Reversible" | "Container" | "Deque" => {
+                vec![Shape::List(Box::new(first(0)))]
+            }
             "Set" | "set" | "FrozenSet" | "frozenset" | "AbstractSet" | "MutableSet" => vec![Shape::Set(Box::new(first(0)))],
             "Iterator" | "Generator" | "AsyncIterator" => vec![Shape::Iterator(Box::new(first(0)))],
             _ => self.class(base),
@@ -96,6 +98,17 @@ impl Context<'_> {
     /// The shapes of one word of a docstring.
     pub fn described(&self, text: &str) -> Vec<Shape> {
         let trimmed = text.trim().trim_matches(|c: char| !c.is_alphanumeric() && c != '_');
+        if let Some((outer, inner)) = trimmed.split_once(" of ")
+            && !inner.contains(" of ")
+        {
+            let item = self.described(inner.trim_end_matches('s')).into_iter().next().unwrap_or(Shape::Any);
+            return match word(outer).into_iter().next() {
+                Some(Shape::List(_)) => vec![Shape::List(Box::new(item))],
+                Some(Shape::Set(_)) => vec![Shape::Set(Box::new(item))],
+                Some(Shape::Iterator(_)) => vec![Shape::Iterator(Box::new(item))],
+                other => other.into_iter().collect(),
+            };
+        }
         let known = word(trimmed);
         if !known.is_empty() {
             return known;
@@ -104,10 +117,14 @@ impl Context<'_> {
         if name.is_empty() || !name.starts_with(char::is_uppercase) {
             return Vec::new();
         }
-        self.sources.resolve(self.file, &[name]).into_iter().filter_map(|e| match e {
-            Entity::Class(file, class) => self.program.find_type(&self.sources.class_name(file, class)).map(Shape::Instance),
-            _ => None,
-        }).collect()
+        self.sources
+            .resolve(self.file, &[name])
+            .into_iter()
+            .filter_map(|e| match e {
+                Entity::Class(file, class) => self.program.find_type(&self.sources.class_name(file, class)).map(Shape::Instance),
+                _ => None,
+            })
+            .collect()
     }
 }
 
@@ -119,7 +136,9 @@ fn word(name: &str) -> Vec<Shape> {
         "float" | "Float" | "Number" | "Real" | "double" => Shape::Float,
         "bool" | "boolean" | "Boolean" => Shape::Bool,
         "bytes" | "bytestring" | "binary_type" | "ByteString" => Shape::Bytes,
-        "list" | "List" | "Sequence" | "Iterable" | "iterable" | "MutableSequence" | "Collection" | "sequence" | "array" | "array_like" | "array-like" => Shape::List(any()),
+        "list" | "List" | "Sequence" | "Iterable" | "iterable" | "MutableSequence" | "Collection" | "sequence" | "array" | "array_like" | "array-like" => {
+            Shape::List(any())
+        }
         "tuple" | "Tuple" => Shape::Tuple(vec![Shape::Any, Shape::Any]),
         "set" | "Set" | "frozenset" | "FrozenSet" => Shape::Set(any()),
         "dict" | "Dict" | "Mapping" | "mapping" | "dictionary" | "MutableMapping" | "MappingType" => Shape::Dict(Box::new((Shape::Any, Shape::Any))),

@@ -42,7 +42,10 @@ fn parameter(p: &Param, shapes: Vec<Shape>) -> Parameter {
     }
     let kept = match p.taking {
         Taking::Rest => vec![Shape::List(Box::new(kept.into_iter().next().unwrap_or(Shape::Any)))],
-        Taking::RestNamed => vec![Shape::Dict(Box::new((Shape::Str, kept.into_iter().next().unwrap_or(Shape::Any))))],
+        Taking::RestNamed => {
+            let named: Vec<Shape> = kept.into_iter().filter(|s| matches!(s, Shape::Dict(kv) if matches!(kv.0, Shape::Value(_)))).collect();
+            if named.is_empty() { vec![Shape::Dict(Box::new((Shape::Str, Shape::Any)))] } else { named }
+        }
         _ if kept.is_empty() => vec![Shape::Any],
         _ => kept,
     };
@@ -122,6 +125,21 @@ impl Finder<'_> {
                 evidence = self.kept(context, class, attribute, evidence);
             }
         }
+        for item in std::mem::take(&mut evidence.items) {
+            let mut reader = Reader { context: *context, subject: Subject::Name(&item), evidence: Evidence::default(), fuel: FUEL / 4 };
+            read(&mut reader);
+            let called = reader.evidence.called;
+            if let Some(shape) =
+                self.settle(&item, reader.evidence).into_iter().find(|s| !matches!(s, Shape::None | Shape::Value(_) | Shape::Any)).filter(|_| !called)
+            {
+                evidence.of_items(&shape);
+            }
+        }
+        if let Some(shapes) = told_by_name(name).filter(|_| name.len() > 1) {
+            let telling = shapes.len() <= 2;
+            let like = |i: usize| if i == 0 && telling { 3 } else { 1 };
+            shapes.into_iter().enumerate().for_each(|(i, s)| evidence.add(s, like(i)));
+        }
         let passed = std::mem::take(&mut evidence.passed);
         if self.hops < MAX_HOPS {
             let further = Finder { hops: self.hops + 1, ..*self };
@@ -132,7 +150,12 @@ impl Finder<'_> {
                     Err(name) => params.iter().find(|p| p.name == name),
                 };
                 if let Some(param) = param.filter(|p| !matches!(p.taking, Taking::Rest | Taking::RestNamed) && (file, to) != (context.file, code)) {
-                    further.shapes((file, to), param).into_iter().take(3).enumerate().for_each(|(i, s)| evidence.add(s, 2u32.saturating_sub(i as u32)));
+                    for (i, shape) in further.shapes((file, to), param).into_iter().enumerate() {
+                        let keyed = matches!(&shape, Shape::Dict(kv) if matches!(kv.0, Shape::Value(_)));
+                        if i < 3 || keyed {
+                            evidence.add(shape, 2u32.saturating_sub(i as u32));
+                        }
+                    }
                 }
             }
         }
@@ -198,12 +221,13 @@ impl Finder<'_> {
         let mut found = Vec::new();
         for (f, file) in self.sources.files.iter().enumerate() {
             for (c, class) in file.index.classes.iter().enumerate().filter(|(_, c)| c.nameable) {
-                if class.qualname.to_lowercase().ends_with(&plain) && found.len() < 6 {
-                    found.extend(self.program.find_type(&self.sources.class_name(f, c)));
+                if class.qualname.to_lowercase().ends_with(&plain) {
+                    found.push((class.qualname.len(), f, c));
                 }
             }
         }
-        found
+        found.sort_unstable();
+        found.into_iter().take(6).filter_map(|(_, f, c)| self.program.find_type(&self.sources.class_name(f, c))).collect()
     }
 }
 
@@ -235,32 +259,40 @@ fn of_default(context: &Context<'_>, default: &Expr) -> Vec<Shape> {
     }
 }
 
-/// What people call things.
+/// What a name suggests, whatever it is.
 fn by_name(name: &str) -> Vec<Shape> {
+    let list = Shape::List(Box::new(Shape::Any));
+    let dict = Shape::Dict(Box::new((Shape::Str, Shape::Any)));
+    told_by_name(name).unwrap_or_else(|| vec![Shape::Str, Shape::Int, Shape::None, list, dict])
+}
+
+/// What people call things.
+fn told_by_name(name: &str) -> Option<Vec<Shape>> {
     let list = || Shape::List(Box::new(Shape::Any));
     let dict = || Shape::Dict(Box::new((Shape::Str, Shape::Any)));
     let lower = name.trim_matches('_').to_lowercase();
     let last = lower.rsplit('_').next().unwrap_or(&lower);
-    match last {
-        "text" | "string" | "str" | "s" | "name" | "word" | "line" | "key" | "label" | "title" | "msg" | "message" | "prefix" | "suffix" | "pattern" | "regex" | "sql"
-        | "html" | "xml" | "markdown" | "md" | "source" | "src" | "code" | "expr" | "expression" | "query" | "url" | "uri" | "tag" | "format" | "fmt" | "sep"
-        | "delimiter" | "char" | "c" | "ch" | "token" | "content" | "body" | "template" | "input" | "date" | "datestr" | "timestr" | "isoformat" => vec![Shape::Str],
+    Some(match last {
+        "lines" | "names" | "words" | "strings" | "argv" | "texts" => vec![Shape::List(Box::new(Shape::Str)), Shape::Str],
+        "text" | "string" | "str" | "s" | "name" | "word" | "line" | "key" | "label" | "title" | "msg" | "message" | "prefix" | "suffix" | "pattern"
+        | "regex" | "sql" | "html" | "xml" | "markdown" | "md" | "source" | "src" | "code" | "expr" | "expression" | "query" | "url" | "uri" | "tag"
+        | "format" | "fmt" | "sep" | "delimiter" | "char" | "c" | "ch" | "token" | "content" | "body" | "template" | "input" | "date" | "datestr"
+        | "timestr" | "isoformat" => vec![Shape::Str],
         "encoding" | "charset" => vec![Shape::Value(Data::text("utf-8")), Shape::Value(Data::text("ascii")), Shape::None, Shape::Str],
         "path" | "filename" | "file" | "fname" | "filepath" => vec![Shape::Str, Shape::File],
         "data" | "payload" | "buf" | "buffer" | "raw" => vec![Shape::Str, Shape::Bytes, dict(), list()],
-        "n" | "i" | "j" | "k" | "count" | "num" | "number" | "size" | "length" | "index" | "idx" | "offset" | "start" | "stop" | "end" | "pos" | "position" | "width"
-        | "height" | "depth" | "level" | "limit" | "max" | "min" | "step" | "total" | "year" | "month" | "day" | "hour" | "minute" | "second" | "seconds" | "indent"
-        | "column" | "lineno" | "port" | "id" | "precision" | "digits" => vec![Shape::Int],
+        "n" | "i" | "j" | "k" | "count" | "num" | "number" | "size" | "length" | "index" | "idx" | "offset" | "start" | "stop" | "end" | "pos" | "position"
+        | "width" | "height" | "depth" | "level" | "limit" | "max" | "min" | "step" | "total" | "year" | "month" | "day" | "hour" | "minute" | "second"
+        | "seconds" | "indent" | "column" | "lineno" | "port" | "id" | "precision" | "digits" => vec![Shape::Int],
         "x" | "y" | "z" | "ratio" | "scale" | "factor" | "rate" | "timeout" | "weight" => vec![Shape::Float, Shape::Int],
-        "value" | "val" | "v" | "obj" | "item" | "element" | "o" | "arg" | "default" => vec![Shape::Str, Shape::Int, Shape::None, list(), dict()],
-        "items" | "values" | "list" | "lst" | "seq" | "sequence" | "iterable" | "lines" | "args" | "argv" | "elements" | "rows" | "keys" | "names" | "tokens" | "parts"
-        | "nodes" | "children" | "blocks" | "objs" | "patch" => vec![list()],
-        "doc" | "document" | "config" | "options" | "opts" | "kwargs" | "params" | "dict" | "mapping" | "d" | "dct" | "attrs" | "attributes" | "headers" | "settings"
-        | "context" | "env" | "meta" | "metadata" | "operation" | "schema" => vec![dict()],
+        "items" | "values" | "list" | "lst" | "seq" | "sequence" | "iterable" | "args" | "elements" | "rows" | "keys" | "tokens" | "parts" | "nodes"
+        | "children" | "blocks" | "objs" | "patch" => vec![list()],
+        "doc" | "document" | "config" | "options" | "opts" | "kwargs" | "params" | "dict" | "mapping" | "d" | "dct" | "attrs" | "attributes" | "headers"
+        | "settings" | "context" | "env" | "meta" | "metadata" | "operation" | "schema" => vec![dict()],
         "fp" | "stream" | "f" | "fd" | "fileobj" | "handle" | "reader" => vec![Shape::Stream, Shape::Str],
         "callback" | "func" | "function" | "fn" | "hook" | "cb" | "predicate" | "handler" | "factory" | "callable" | "filter" => vec![Shape::Function],
         "flag" | "strict" | "verbose" | "debug" | "force" | "recursive" | "inplace" | "deep" => vec![Shape::Bool],
         _ if last.len() > 3 && last.ends_with('s') => vec![list(), Shape::Str],
-        _ => vec![Shape::Str, Shape::Int, Shape::None, list(), dict()],
-    }
+        _ => return None,
+    })
 }

@@ -10,9 +10,46 @@ use super::resolve::Entity;
 use super::walk::{self, MAX_DEPTH};
 
 const STR: [&str; 40] = [
-    "split", "strip", "lstrip", "rstrip", "startswith", "endswith", "lower", "upper", "splitlines", "encode", "isdigit", "isalpha", "isspace", "isalnum",
-    "isupper", "islower", "isnumeric", "isdecimal", "isidentifier", "title", "capitalize", "casefold", "swapcase", "partition", "rpartition", "rsplit", "zfill",
-    "ljust", "rjust", "center", "expandtabs", "translate", "format", "join", "find", "rfind", "rindex", "replace", "removeprefix", "removesuffix",
+    "split",
+    "strip",
+    "lstrip",
+    "rstrip",
+    "startswith",
+    "endswith",
+    "lower",
+    "upper",
+    "splitlines",
+    "encode",
+    "isdigit",
+    "isalpha",
+    "isspace",
+    "isalnum",
+    "isupper",
+    "islower",
+    "isnumeric",
+    "isdecimal",
+    "isidentifier",
+    "title",
+    "capitalize",
+    "casefold",
+    "swapcase",
+    "partition",
+    "rpartition",
+    "rsplit",
+    "zfill",
+    "ljust",
+    "rjust",
+    "center",
+    "expandtabs",
+    "translate",
+    "format",
+    "join",
+    "find",
+    "rfind",
+    "rindex",
+    "replace",
+    "removeprefix",
+    "removesuffix",
 ];
 const DICT: [&str; 8] = ["items", "keys", "values", "get", "setdefault", "popitem", "iteritems", "has_key"];
 const LIST: [&str; 6] = ["append", "extend", "insert", "sort", "reverse", "remove"];
@@ -33,6 +70,8 @@ pub struct Evidence {
     pub passed: Vec<(usize, usize, Result<usize, String>)>,
     /// Attributes of the receiver that it is kept in.
     pub kept: Vec<String>,
+    /// Names that its items are given in loops.
+    pub items: Vec<String>,
 }
 
 impl Evidence {
@@ -41,6 +80,15 @@ impl Evidence {
             *w += weight;
         } else if self.weighed.len() < 40 {
             self.weighed.push((shape, weight));
+        }
+    }
+
+    /// Lists hold such items.
+    pub fn of_items(&mut self, item: &Shape) {
+        for (shape, _) in &mut self.weighed {
+            if *shape == Shape::List(Box::new(Shape::Any)) {
+                *shape = Shape::List(Box::new(item.clone()));
+            }
         }
     }
 
@@ -127,6 +175,11 @@ impl Reader<'_> {
             Expr::Tuple(t) => self.evidence.add(Shape::List(Box::new(Shape::Tuple(vec![Shape::Any; t.elts.len().min(8)]))), 4),
             _ => self.evidence.add(Shape::List(Box::new(Shape::Any)), 2),
         }
+        if let Expr::Name(n) = target
+            && self.evidence.items.len() < 4
+        {
+            self.evidence.items.push(n.id.to_string());
+        }
     }
 
     fn see(&mut self, expr: &Expr) {
@@ -159,8 +212,12 @@ impl Reader<'_> {
                 self.arithmetic(b.op, other, self.subject.is(&b.left));
             }
             Expr::UnaryOp(u) if self.subject.is(&u.operand) && u.op != ruff_python_ast::UnaryOp::Not => self.evidence.add(Shape::Int, 2),
-            Expr::ListComp(c) => c.generators.iter().filter(|g| self.subject.is(&g.iter)).map(|g| g.target.clone()).collect::<Vec<_>>().iter().for_each(|t| self.iterated(t)),
-            Expr::Generator(c) => c.generators.iter().filter(|g| self.subject.is(&g.iter)).map(|g| g.target.clone()).collect::<Vec<_>>().iter().for_each(|t| self.iterated(t)),
+            Expr::ListComp(c) => {
+                c.generators.iter().filter(|g| self.subject.is(&g.iter)).map(|g| g.target.clone()).collect::<Vec<_>>().iter().for_each(|t| self.iterated(t))
+            }
+            Expr::Generator(c) => {
+                c.generators.iter().filter(|g| self.subject.is(&g.iter)).map(|g| g.target.clone()).collect::<Vec<_>>().iter().for_each(|t| self.iterated(t))
+            }
             Expr::Starred(s) if self.subject.is(&s.value) => self.evidence.add(Shape::List(Box::new(Shape::Any)), 2),
             Expr::YieldFrom(y) if self.subject.is(&y.value) => self.evidence.add(Shape::List(Box::new(Shape::Any)), 2),
             _ => {}
@@ -242,6 +299,13 @@ impl Reader<'_> {
     }
 
     fn call(&mut self, c: &ExprCall) {
+        if let Expr::Attribute(a) = &*c.func
+            && self.subject.is(&a.value)
+            && matches!(a.attr.as_str(), "get" | "pop" | "setdefault")
+            && let Some(key @ Data::Str(_)) = c.arguments.args.first().and_then(constant)
+        {
+            self.evidence.add(Shape::Dict(Box::new((Shape::Value(key), Shape::Any))), 3);
+        }
         if self.subject.is(&c.func) {
             self.evidence.called = true;
         }
@@ -303,7 +367,9 @@ impl Reader<'_> {
                     self.attribute(&attribute);
                 }
             }
-            "exists" | "isfile" | "isdir" | "basename" | "dirname" | "abspath" | "splitext" | "expanduser" | "realpath" | "getsize" => self.evidence.add(Shape::File, 2),
+            "exists" | "isfile" | "isdir" | "basename" | "dirname" | "abspath" | "splitext" | "expanduser" | "realpath" | "getsize" => {
+                self.evidence.add(Shape::File, 2)
+            }
             "map" | "filter" if first => self.evidence.add(Shape::Function, 4),
             "map" | "filter" => self.evidence.add(Shape::List(Box::new(Shape::Any)), 3),
             "join" => self.evidence.add(Shape::List(Box::new(Shape::Str)), 4),
@@ -319,10 +385,12 @@ impl Reader<'_> {
         let sources = self.context.sources;
         let Some(parts) = walk::dotted(&c.func) else { return };
         let found = match parts.as_slice() {
-            ["self" | "cls", name] => sources.attributes.get(*name).and_then(|list| list.iter().find(|(f, _)| *f == self.context.file)).and_then(|(file, class)| {
-                let codes = &sources.files[*file].index.codes;
-                codes.iter().rposition(|code| code.class == Some(*class) && code.name == *name && !code.nested).map(|code| (*file, code))
-            }),
+            ["self" | "cls", name] => {
+                sources.attributes.get(*name).and_then(|list| list.iter().find(|(f, _)| *f == self.context.file)).and_then(|(file, class)| {
+                    let codes = &sources.files[*file].index.codes;
+                    codes.iter().rposition(|code| code.class == Some(*class) && code.name == *name && !code.nested).map(|code| (*file, code))
+                })
+            }
             _ => match sources.resolve(self.context.file, &parts) {
                 Some(Entity::Function(file, code)) => Some((file, code)),
                 Some(Entity::Class(file, class)) => sources.ancestry(file, class).0.into_iter().find_map(|(f, cl)| {

@@ -86,7 +86,9 @@ impl Assembler {
 
     /// A link joins what was printed before with what follows.
     fn link(&mut self) {
+        let reporting = self.report.is_some();
         self.close_report();
+        self.report = reporting.then(pytest::Report::default);
         self.tail = None;
         self.drop_open();
         if self.chain.is_empty()
@@ -254,6 +256,7 @@ impl Assembler {
 
     fn close_report(&mut self) {
         let Some(report) = self.report.take().filter(pytest::Report::is_whole) else { return };
+        self.linked = false;
         let mut frames = report.frames;
         frames.reverse();
         let message = Some(report.message.join("\n")).filter(|m| !m.is_empty());

@@ -35,7 +35,7 @@ pub fn split(lines: &[(usize, String)], column: usize) -> Block {
             block.own.push((*number, content(rest)));
         } else if at == column && rest.starts_with(' ') {
             block.own.push((*number, HEADER.to_string() + ":"));
-        } else if at <= column + 2 && rest.contains("---- ") {
+        } else if at == column && rest.starts_with("-+-") || at == column + 2 && rest.starts_with("--") && rest.contains("---- ") {
             if block.inner.len() < MAX_INNER {
                 block.inner.push(Vec::new());
             }
