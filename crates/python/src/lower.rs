@@ -22,7 +22,7 @@ pub(crate) use node::{Node, find as find_node};
 /// A body with the places in it that can be watched.
 pub(crate) struct Lowered {
     pub body: Body,
-    /// Statements: offset and one of the lines they have code on.
+    /// Statements: offset and line.
     pub points: Vec<(u32, u32)>,
     /// Offsets of conditions.
     pub branches: Vec<u32>,

@@ -55,8 +55,7 @@ pub struct Watch {
 
 /// Watches the files of `types` in full; the other files of the program only tell their code objects.
 ///
-/// A statement over several lines has a point for each line it has code on, so one place may carry several numbers; code without statements (lambdas,
-/// comprehensions) has that of the statement it is part of. What a module or class does when it is imported is not watched.
+/// Code without statements (lambdas, comprehensions) has branches only. What a module or class does when it is imported is not watched.
 pub fn watch(program: &Program, sources: &Sources, types: &[TypeId]) -> Watch {
     let mut watch = Watch::default();
     let wanted: FxHashSet<&str> = types.iter().map(|t| program.package(*t)).collect();

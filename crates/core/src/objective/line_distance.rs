@@ -195,6 +195,11 @@ fn method_goal(program: &Program, probes: &MethodProbes, line: Option<u32>) -> O
     let targets: Vec<u32> = numbered().filter(|(_, p)| line.is_none() || p.line == line).map(|(n, _)| n).collect();
     let mut goal = MethodGoal { method: probes.method, entry, targets, steps: Vec::new(), on_the_way: Vec::new(), blocks: EffectiveBlocks::default() };
     let Some(body) = program.body(probes.method) else { return Some(goal) };
+    if let Some(line) = line.filter(|_| goal.targets.is_empty()) {
+        // inside a statement that began on a line above: its own point is the nearest thing that is observed
+        let pcs: Vec<u32> = body.insns_on_line(line).map(|i| body.insns[i].pc).collect();
+        goal.targets = numbered().filter(|(_, p)| pcs.contains(&p.pc)).map(|(n, _)| n).collect();
+    }
     let blocks = target_blocks(&body, line);
     goal.steps = steps(&body, probes, &blocks);
     goal.blocks = EffectiveBlocks::new(&body, probes, &blocks, |pc| line.is_none() || body.insns_at(pc).any(|i| body.insns[i].line == line));

@@ -123,9 +123,8 @@ impl<'a> Lowerer<'a> {
         }
     }
 
-    /// Code without statements is watched by the one it is part of.
+    /// Code without statements has no place of its own: its conditions are watched, its beginning is not.
     fn part_of_statement(&mut self) {
-        self.point(self.code.statement);
         self.emit(Op::Nop, Hazards::NONE);
     }
 
@@ -258,16 +257,8 @@ impl<'a> Lowerer<'a> {
 
     pub fn finish(self) -> Lowered {
         let body = draft::body(self.drafts, self.frame);
-        let mut lines: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
-        for insn in &body.insns {
-            if let Some(line) = insn.line.filter(|_| self.points.contains(&insn.pc)) {
-                let known = lines.entry(insn.pc).or_default();
-                if !known.contains(&line) {
-                    known.push(line);
-                }
-            }
-        }
-        let points = self.order.iter().flat_map(|pc| lines.remove(pc).unwrap_or_default().into_iter().map(|line| (*pc, line)));
+        let lines = self.lines;
+        let points = self.order.iter().filter(|pc| body.insns_at(**pc).next().is_some()).map(|pc| (*pc, lines.position(*pc).0));
         Lowered { points: points.collect(), branches: self.branches, body }
     }
 
