@@ -216,3 +216,24 @@ fn truth_is_tested_as_often_as_without_probes() {
         assert_eq!(one(&f, &test).outcome, Outcome::Normal, "{}", f.python.label());
     }
 }
+
+#[test]
+fn numbers_and_texts_of_any_size_survive_the_wire() {
+    for f in fixtures() {
+        let mut ints: Vec<i128> = (0..127).flat_map(|bit| [1i128 << bit, -(1i128 << bit), (1i128 << bit) - 1]).collect();
+        ints.extend([i128::MIN, i128::MAX, 0]);
+        let texts: Vec<String> = [0, 1, 127, 128, 300].iter().map(|n| "x".repeat(*n)).collect();
+        let list = Data::List(ints.iter().map(|n| Data::Int(*n)).collect());
+        let words = Data::List(texts.iter().map(Data::text).collect());
+        let floats = Data::List([0.1, -0.0, 1e300, f64::INFINITY].iter().map(|v| Data::float(*v)).collect());
+        let tests = [list, words, floats, Data::Bytes((0..=255).collect())].map(|d| f.call("check", &[d]));
+        let got = f.session().execute(&tests).unwrap();
+        let said: Vec<&str> = got.iter().map(|e| thrown(e)[0].message.as_deref().unwrap()).collect();
+        // Messages have their own limit.
+        let all = format!("{ints:?}");
+        assert_eq!(said[0], all.chars().take(4096).collect::<String>(), "{}", f.python.label());
+        assert_eq!(said[1], format!("{texts:?}").replace('"', "'"));
+        assert_eq!(said[2], "[0.1, -0.0, 1e+300, inf]");
+        assert!(said[3].starts_with("b'\\x00\\x01") && said[3].ends_with("\\xfe\\xff'"), "{}", said[3]);
+    }
+}

@@ -38,12 +38,12 @@ class Places:
         module = module if type(module) is str else ''
         table = self.codes.get(self.real(path))
         owner = table.get((code.co_firstlineno, code.co_name)) if table else None
-        if owner is None:
-            owner = module
-            if code.co_name != '<module>':
-                parts = getattr(code, 'co_qualname', '').split('.')[:-1]
-                classes = innermost_class(parts)
-                owner = module + ':' + classes if classes else module
+        if code.co_name == '<module>':
+            # Its first line depends on the version.
+            owner = next((c for (_, name), c in table.items() if name == '<module>'), module) if table else module
+        elif owner is None:
+            classes = innermost_class(getattr(code, 'co_qualname', '').split('.')[:-1])
+            owner = module + ':' + classes if classes else module
         return owner, code.co_name, path, table is None and self.platform(path, module)
 
     def real(self, path):

@@ -42,7 +42,8 @@ pub fn interpreters() -> &'static [Interpreter] {
         let question = Question::new(Path::new(LAUNCHER), &temp);
         let shim = |p: &PathBuf| p.to_string_lossy().contains("/shims/");
         let mut found: Vec<Interpreter> = candidates.into_iter().filter(|p| p.is_file() && !shim(p)).filter_map(|p| ask(&p, &question).ok()).collect();
-        found.sort_by_key(|i| i.version);
+        // Of one version, the one that has pytest.
+        found.sort_by_key(|i| (i.version.0, i.version.1, i.pytest.is_none()));
         found.dedup_by_key(|i| (i.version.0, i.version.1));
         assert!(!found.is_empty(), "these tests need a Python interpreter");
         found
