@@ -182,7 +182,7 @@ impl<'a> Writer<'a> {
 
     fn class(&mut self, ty: Ty) -> Result<String, String> {
         match ty.base {
-            Base::Ref(id) => self.type_path(&self.program.type_name(id).to_string()),
+            Base::Ref(id) => self.type_path(self.program.type_name(id)),
             _ => Err("not a class".into()),
         }
     }

@@ -14,7 +14,10 @@ MAX_WHY = 300
 PATIENCE = 4
 #: Exceptions that a test may swallow before it is killed.
 MAX_SWALLOWED = 3
+#: Processes that a test may start by forking.
+MAX_FORKS = 32
 real_exit = os._exit
+real_fork = os.fork
 STOPPED = object()
 
 
@@ -54,8 +57,9 @@ class Clock:
         raise Stopped()
 
 
-#: What server and child share: which test, which statement, whether a module is being imported, whether it ended itself for lack of time.
-TEST, AT, IMPORTING, TIMED_OUT = range(4)
+#: What server, child and its children share: which test, which statement, whether a module is being imported, whether it ended itself for lack of time,
+#: how many processes it started.
+TEST, AT, IMPORTING, TIMED_OUT, FORKS = range(5)
 SHARED = memoryview(mmap.mmap(-1, 4096)).cast('I')
 
 
@@ -94,6 +98,7 @@ class Child:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         self.clock.install()
         os._exit = self.leave
+        os.fork = fork
         Importing.run = self.imported
 
     def imported(self, name):
@@ -123,6 +128,7 @@ class Child:
         modules = set(sys.modules) if not self.pristine else ()
         values = []
         builder = Builder(self.worker.scratch)
+        SHARED[FORKS] = 0
         SHARED[AT], SHARED[TEST] = 0, index + 1
         begin, read = self.worker.begin, self.worker.read
         begin(self.run.step_limit)
@@ -196,6 +202,14 @@ class Child:
         data = struct.pack('<I', len(data)) + data
         while data:
             data = data[os.write(self.out, data):]
+
+
+def fork():
+    """In place of `os.fork`: the system's own limit does not bind every user."""
+    SHARED[FORKS] += 1
+    if SHARED[FORKS] > MAX_FORKS:
+        raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+    return real_fork()
 
 
 def bound(what, most):

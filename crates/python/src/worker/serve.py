@@ -275,7 +275,7 @@ class Server:
         SHARED[TEST] = SHARED[AT] = SHARED[IMPORTING] = SHARED[TIMED_OUT] = 0
         self.flush()
         if self.alone:
-            pid = os.fork()
+            pid = real_fork()
             if pid == 0:
                 try:
                     os.close(reader)
@@ -293,7 +293,7 @@ class Server:
         source, feed = os.pipe()
         orders = b''.join(self.history) + framed(frame) + framed(marshal.dumps(indices))
         os.set_inheritable(writer, True)
-        pid = os.fork()
+        pid = real_fork()
         if pid == 0:
             os.dup2(source, 3)
             env = dict(os.environ, **{INLINE: '%d' % writer})
