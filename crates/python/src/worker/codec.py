@@ -84,10 +84,9 @@ def option(written):
 
 def numbers(values):
     """A list of numbers; most are small."""
-    try:
-        return number(len(values)) + (bytes(values) if not values or max(values) < 128 else b''.join(map(number, values)))
-    except ValueError:
-        return b'\0'
+    if not values or max(values) < 128:
+        return number(len(values)) + bytes(values)
+    return number(len(values)) + b''.join([SMALL[v] if v < 128 else number(v) for v in values])
 
 
 NO_DISTANCE = b'\0'

@@ -3,8 +3,9 @@
 Every function returns what the plain expression would have given, and runs no code of the program that the plain expression would not run. Distances are
 worked out for values of built-in types only, and a limited number of times for each condition of a test.
 """
-import itertools
 import builtins
+import itertools
+import operator
 
 BUDGET = 24
 MAX_SEEN = 96
@@ -29,10 +30,13 @@ class Limits:
 def make_recorder(points, branches):
     """The table of helpers by their names in instrumented code, and functions to begin and read a test."""
     hits = [0] * points
-    up = [INF] * branches
-    down = [INF] * branches
+    # The nearest so far, 0 for none.
+    up = [0.0] * branches
+    down = [0.0] * branches
     left = [BUDGET] * branches
-    no_hits, no_seen, full = [0] * points, [INF] * branches, [BUDGET] * branches
+    no_hits, no_seen, full = [0] * points, [0.0] * branches, [BUDGET] * branches
+    every_point, every_branch = range(points), range(branches)
+    written = [number(n) for n in every_branch]
     seen = {}
     safe = {}
     near = {}
@@ -101,9 +105,9 @@ def make_recorder(points, branches):
                 d = gap(value, 0) or 1.0
             else:
                 d = 1.0
-            if d < up[n]:
+            if not up[n] or d < up[n]:
                 up[n] = d
-        elif up[n] is INF:
+        elif not up[n]:
             up[n] = 1.0
 
     def b(n, value):
@@ -143,7 +147,7 @@ def make_recorder(points, branches):
             if k:
                 left[n] = k - 1
                 d = apart(a, b)
-                if d < down[n]:
+                if not down[n] or d < down[n]:
                     down[n] = d
             return False
         return t(n, r)
@@ -155,7 +159,7 @@ def make_recorder(points, branches):
             if k:
                 left[n] = k - 1
                 d = apart(a, b)
-                if d < up[n]:
+                if not up[n] or d < up[n]:
                     up[n] = d
             return True
         if r is False:
@@ -182,9 +186,9 @@ def make_recorder(points, branches):
                 d = abs(ord(a) - ord(b)) + more
             else:
                 d = 1.0
-            if d < side[n]:
+            if not side[n] or d < side[n]:
                 side[n] = d
-        elif side[n] is INF:
+        elif not side[n]:
             side[n] = 1.0
         return r
 
@@ -253,7 +257,7 @@ def make_recorder(points, branches):
             if k:
                 left[n] = k - 1
                 d = absent(a, b)
-                if d < down[n]:
+                if not down[n] or d < down[n]:
                     down[n] = d
         return r
 
@@ -264,7 +268,7 @@ def make_recorder(points, branches):
             if k:
                 left[n] = k - 1
                 d = absent(a, b)
-                if d < up[n]:
+                if not up[n] or d < up[n]:
                     up[n] = d
         else:
             down[n] = 1.0
@@ -284,9 +288,9 @@ def make_recorder(points, branches):
             d = 1.0
             if type(method) is BUILTIN_METHOD and type(method.__self__) is str:
                 d = text_test(method.__self__, method.__name__, args, see)
-            if d < down[n]:
+            if not down[n] or d < down[n]:
                 down[n] = d
-        elif down[n] is INF:
+        elif not down[n]:
             down[n] = 1.0
         return False
 
@@ -306,12 +310,12 @@ def make_recorder(points, branches):
                     d = float(abs(ord(a) - ord(b))) if len(a) == len(b) == 1 else edit(a, b)
                     d = d or 1.0
             if not r:
-                if d < down[n]:
+                if not down[n] or d < down[n]:
                     down[n] = d
                 return r
             if d < least:
                 least = d
-        if least < up[n]:
+        if not up[n] or least < up[n]:
             up[n] = least
         return r
 
@@ -334,16 +338,15 @@ def make_recorder(points, branches):
     def read():
         """(hits, branches, seen), written as the protocol has them."""
         limit(None)
-        before = 0
-        found = []
-        for hit in itertools.compress(range(points), hits):
-            found.append(hit - before)
-            before = hit
+        found = list(itertools.compress(every_point, hits))
+        found[1:] = map(operator.sub, found[1:], found)
+        places = set(itertools.compress(every_branch, up))
+        places.update(itertools.compress(every_branch, down))
         touched = []
-        for n, (u, d) in enumerate(zip(up, down)):
-            if u is not INF or d is not INF:
-                u = max(u, NEAREST)
-                touched.append(number(n) + distance(u) + NO_DISTANCE + (b'\1' if d is not INF else b'\0') + distance(d))
+        for n in sorted(places):
+            u, d = up[n], down[n]
+            above = WRITTEN.get(u) or distance(max(u, NEAREST))
+            touched.append(written[n] + above + (ONCE + (WRITTEN.get(d) or distance(d)) if d else NEVER))
         values = []
         for value in seen:
             if type(value) is str:
@@ -360,6 +363,9 @@ def make_recorder(points, branches):
     return begin, read
 
 
+#: How the most frequent distances are written, and what stands between those to either side: nothing below, whether it was false.
+WRITTEN = dict([(0.0, NO_DISTANCE)] + [(float(i), distance(float(i))) for i in range(1, 128)])
+NEVER, ONCE = NO_DISTANCE + b'\0' + NO_DISTANCE, NO_DISTANCE + b'\1'
 SIMPLE = frozenset((str, int, float, bytes, bool))
 SLOT = type(object.__repr__)
 COMPARE = {
