@@ -2,6 +2,8 @@
 //!
 //! Choosing an interpreter is not done here, and no environment variable is read.
 
+mod importing;
+
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
@@ -9,6 +11,8 @@ use std::time::Duration;
 
 use rethrow_worker::process::{JailedCommand, Scratch, SpawnError, run_to_end};
 use rethrow_worker::sandbox::Sandbox;
+
+pub use importing::{ImportProblem, try_imports};
 
 /// The oldest version whose syntax trees and tracebacks are understood.
 pub const OLDEST: (u32, u32) = (3, 8);

@@ -20,6 +20,7 @@ use rethrow_worker::session::{Launch, Limits};
 
 pub use rethrow_worker::session::StartError;
 pub use setup::WORKER_SOURCE;
+pub(crate) use setup::environment;
 
 use crate::interpreter::Interpreter;
 use crate::plan::Watch;

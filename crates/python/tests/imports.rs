@@ -11,7 +11,7 @@ use std::time::Duration;
 use rethrow_core::execution::{Execution, Outcome};
 use rethrow_core::target::Session;
 use rethrow_core::testcase::Data;
-use rethrow_python::interpreter::{InterpreterError, Question, ask};
+use rethrow_python::interpreter::{ImportProblem, InterpreterError, Question, ask, try_imports};
 use rethrow_python::launch::PySession;
 use support::{Fixture, LAUNCHER, folder, interpreters};
 
@@ -55,6 +55,21 @@ fn an_import_that_hangs_leaves_or_forks_ends_in_time() {
     assert!(matches!(hangs, Outcome::TimeLimit { at: 0 } | Outcome::StepLimit { at: 0 }), "{hangs:?}");
     assert_eq!(run(&fixture("leaves"), "reached", &[]).outcome, Outcome::Exit { at: 0, code: 0 });
     assert_eq!(run(&fixture("forks"), "reached", &[]).outcome, Outcome::Normal);
+}
+
+#[test]
+fn why_a_module_cannot_be_imported_is_told() {
+    let temp = std::env::temp_dir();
+    let question = Question { limit: Duration::from_secs(5), ..Question::new(Path::new(LAUNCHER), &temp) };
+    let sources = [Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/session")];
+    let python = interpreters().last().unwrap();
+    let try_one = |name: &str| try_imports(python, &["json".into(), name.into()], &sources, &question);
+    try_one("subject").unwrap();
+    try_one("forks").unwrap();
+    assert_eq!(try_one("broken").unwrap_err().to_string(), "broken cannot be imported: KeyError: 'missing'");
+    assert_eq!(try_one("no_such").unwrap_err().to_string(), "no_such cannot be imported: ModuleNotFoundError: No module named 'no_such'");
+    assert!(matches!(try_one("leaves"), Err(ImportProblem::Ends { module, .. }) if module == "leaves"));
+    assert!(matches!(try_one("hangs"), Err(ImportProblem::Hangs { module, .. }) if module == "hangs"));
 }
 
 #[test]
