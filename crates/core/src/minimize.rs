@@ -1,10 +1,11 @@
-//! Minimisation (EVO-21, §3.7): statements → arguments → literals to a fixpoint; every step is re-verified, so the result meets the goal at the same
+//! Minimisation (EVO-21, §3.7): statements → arguments → stubs → literals to a fixpoint; every step is re-verified, so the result meets the goal at the same
 //! level, is 1-minimal in its statements, and minimising it again changes nothing.
 
 pub mod arguments;
 pub mod data;
 pub mod literals;
 pub mod statements;
+pub mod stubs;
 
 use rustc_hash::FxHashMap;
 
@@ -54,6 +55,7 @@ pub fn minimize(evaluator: &mut Evaluator<'_>, program: &Program, level: usize, 
         let before = best.clone();
         best = statements::pass(&mut oracle, &best)?;
         best = arguments::pass(&mut oracle, program, &best)?;
+        best = stubs::pass(&mut oracle, &best)?;
         best = literals::pass(&mut oracle, &best)?;
         if best == before {
             break;

@@ -3,6 +3,7 @@
 //! A [`Program`] is frozen once built: every id is assigned by [`ProgramBuilder`] and iteration order is insertion order, so equal inputs give equal ids.
 //! It does not know a language; class files and source live in the language crates, which fill it and give a [`BodySource`].
 
+pub mod abstract_methods;
 pub mod call_graph;
 pub mod cfg;
 pub mod control_dependence;
@@ -60,6 +61,8 @@ impl Flags {
     /// Anonymous or local: no source outside its method can name it.
     pub const UNNAMEABLE: Flags = Flags(1024);
     pub const ANNOTATION: Flags = Flags(2048);
+    /// Only the types that it names may extend it.
+    pub const SEALED: Flags = Flags(4096);
 
     pub fn has(self, other: Flags) -> bool {
         self.0 & other.0 == other.0

@@ -7,6 +7,7 @@ pub mod build;
 pub mod data;
 pub mod portable;
 pub mod repair;
+pub mod stub;
 pub mod validity;
 pub mod vary;
 
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::program::{FieldId, MethodId, MethodKind, Prim, Program, Ty};
 pub use data::Data;
+pub use stub::{Act, Answer, Given, Stub};
 
 /// The value defined by the statement of that index.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -136,6 +138,8 @@ pub enum Stmt {
     },
     /// A value of a language without declared types.
     Data(Data),
+    /// An object of a type that the test implements itself.
+    Stub(Box<Stub>),
 }
 
 impl Stmt {
@@ -149,6 +153,7 @@ impl Stmt {
             Stmt::ArraySet { array, value, .. } => vec![*array, *value],
             Stmt::ArrayGet { array, .. } => vec![*array],
             Stmt::Cast { value, .. } => vec![*value],
+            Stmt::Stub(stub) => stub.operands(),
             Stmt::Data(data) => {
                 let mut vars = Vec::new();
                 data.vars(&mut vars);
@@ -166,6 +171,7 @@ impl Stmt {
             Stmt::ArraySet { array, value, .. } => vec![array, value],
             Stmt::ArrayGet { array, .. } => vec![array],
             Stmt::Cast { value, .. } => vec![value],
+            Stmt::Stub(stub) => stub.operands_mut(),
             Stmt::Data(data) => {
                 let mut vars = Vec::new();
                 data.vars_mut(&mut vars);
@@ -178,6 +184,7 @@ impl Stmt {
         match self {
             Stmt::New { ctor, .. } => Some(*ctor),
             Stmt::Call { method, .. } => Some(*method),
+            Stmt::Stub(stub) => stub.ctor,
             _ => None,
         }
     }
@@ -222,6 +229,7 @@ impl TestCase {
             Stmt::GetStatic(f) | Stmt::GetField { field: f, .. } => program.field(*f).ty,
             Stmt::New { ctor, .. } => Ty::reference(program.method(*ctor).owner),
             Stmt::Call { method, .. } => program.signature(*method).ret,
+            Stmt::Stub(stub) => Ty::reference(stub.ty),
             Stmt::NewArray { elem, .. } => elem.array_of(),
             Stmt::ArrayGet { array, .. } => self.ty(program, *array).element().unwrap_or(Ty::VOID),
             Stmt::SetField { .. } | Stmt::ArraySet { .. } => Ty::VOID,
@@ -278,7 +286,7 @@ impl TestCase {
         let mut used = vec![false; self.len()];
         let mut remove = vec![false; self.len()];
         for (i, s) in self.stmts.iter().enumerate().rev() {
-            let idle = !used[i] && (s.is_literal() || matches!(s, Stmt::Cast { .. } | Stmt::GetStatic(_) | Stmt::Data(_)));
+            let idle = !used[i] && (s.is_literal() || idle_when_unused(s));
             if idle && i + 1 < self.len() {
                 remove[i] = true;
             } else {
@@ -294,6 +302,15 @@ impl TestCase {
     }
     pub fn calls(&self, method: MethodId) -> bool {
         self.stmts.iter().any(|s| s.callee() == Some(method))
+    }
+}
+
+/// What does nothing but give a value.
+fn idle_when_unused(stmt: &Stmt) -> bool {
+    match stmt {
+        Stmt::Cast { .. } | Stmt::GetStatic(_) | Stmt::Data(_) => true,
+        Stmt::Stub(stub) => stub.ctor.is_none(),
+        _ => false,
     }
 }
 

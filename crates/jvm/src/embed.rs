@@ -21,6 +21,8 @@ mod progress;
 pub mod setup;
 mod stacks;
 mod statement;
+mod stub_class;
+mod stubs;
 mod vm;
 mod watch;
 

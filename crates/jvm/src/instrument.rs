@@ -11,7 +11,7 @@
 //! (except to [`replace_exit`]).
 
 mod analysis;
-mod assemble;
+pub(crate) mod assemble;
 mod constants;
 mod edit;
 mod exit;

@@ -6,9 +6,11 @@
 pub mod access;
 mod body;
 mod confirm;
+mod erasure;
 pub mod generics;
 mod literal;
 mod names;
+mod stub;
 
 use std::borrow::Cow;
 use std::path::PathBuf;

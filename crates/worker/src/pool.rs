@@ -125,6 +125,7 @@ impl Pool {
         all.types.extend(new.types);
         all.methods.extend(new.methods);
         all.fields.extend(new.fields);
+        all.stubs.extend(new.stubs);
         lock(&self.shared.preparation).list.extend(new.prepare);
     }
 

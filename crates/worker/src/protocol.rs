@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// Both sides are the same binary; the number guards against one that was replaced while running.
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;
 /// No honest frame comes near it.
 pub const MAX_FRAME: usize = 64 << 20;
 /// What is reserved before any byte of a frame has arrived.
@@ -33,6 +33,8 @@ pub struct Define {
     pub types: Vec<(TypeId, String)>,
     pub methods: Vec<(MethodId, Method)>,
     pub fields: Vec<(FieldId, Field)>,
+    /// The methods that a stub of the type has to define.
+    pub stubs: Vec<(TypeId, Vec<MethodId>)>,
     /// Types to make ready (load, initialise) outside any test, in this order, within the time limit that a test has.
     pub prepare: Vec<String>,
     pub time_limit_ms: u32,
@@ -40,7 +42,7 @@ pub struct Define {
 
 impl Define {
     pub fn is_empty(&self) -> bool {
-        self.types.is_empty() && self.methods.is_empty() && self.fields.is_empty() && self.prepare.is_empty()
+        self.types.is_empty() && self.methods.is_empty() && self.fields.is_empty() && self.stubs.is_empty() && self.prepare.is_empty()
     }
 }
 

@@ -110,8 +110,8 @@ pub struct Worker {
     reader: FrameReader<UnixStream>,
     writer: UnixStream,
     progress: File,
-    /// How much of [`Names`] it knows: types, methods, fields; and of the list of types to make ready.
-    knows: [usize; 4],
+    /// How much of [`Names`] it knows: types, methods, fields, stubs; and of the list of types to make ready.
+    knows: [usize; 5],
     /// The types it was last told to make ready.
     preparing: Vec<String>,
     types: Vec<Option<TypeId>>,
@@ -147,7 +147,7 @@ impl Worker {
             reader: FrameReader::new(stream.try_clone().map_err(silent)?),
             writer: stream,
             progress,
-            knows: [0; 4],
+            knows: [0; 5],
             preparing: Vec::new(),
             types: Vec::new(),
             stacks: Vec::new(),
@@ -238,14 +238,15 @@ impl Worker {
 
     fn send_names(&mut self, job: &Job<'_>) -> Result<(), FrameError> {
         let all = &job.names.all;
-        let [types, methods, fields, prepared] = self.knows;
+        let [types, methods, fields, stubs, prepared] = self.knows;
         let prepare = if job.pristine { &[] } else { &job.prepare[prepared..] };
-        self.knows = [all.types.len(), all.methods.len(), all.fields.len(), prepared + prepare.len()];
+        self.knows = [all.types.len(), all.methods.len(), all.fields.len(), all.stubs.len(), prepared + prepare.len()];
         self.preparing = prepare.iter().filter(|name| !job.banned.contains(name)).cloned().collect();
         let define = Define {
             types: all.types[types..].to_vec(),
             methods: all.methods[methods..].to_vec(),
             fields: all.fields[fields..].to_vec(),
+            stubs: all.stubs[stubs..].to_vec(),
             prepare: self.preparing.clone(),
             time_limit_ms: job.limits.time_ms,
         };

@@ -7,6 +7,7 @@ use crate::program::ir::{MethodRef, Op};
 use crate::program::{Flags, MethodId, MethodKind, Program, TypeId};
 use crate::testcase::build::producers::{PaletteSpec, Way};
 use crate::testcase::build::{LiteralPool, Palette, Producer, TargetCall};
+use crate::testcase::stub::{stubbable, usable_ctor};
 use crate::testcase::validity::Scope;
 
 /// What the language says about building tests.
@@ -96,11 +97,10 @@ fn calls_to(palette: &Palette<'_>, method: MethodId, seen: &mut FxHashSet<Method
     }
     if def.kind == MethodKind::Constructor && program.ty(def.owner).flags.has(Flags::ABSTRACT) {
         let ctors = program.subtypes(def.owner, 200).into_iter().flat_map(|s| program.methods_of(s));
-        return ctors
-            .filter(|m| program.method(*m).kind == MethodKind::Constructor && palette.allowed(*m))
-            .take(30)
-            .map(|method| TargetCall { method, receivers: Vec::new() })
-            .collect();
+        let below = ctors.filter(|m| program.method(*m).kind == MethodKind::Constructor && palette.allowed(*m)).take(30);
+        let calls: Vec<TargetCall> = below.map(|method| TargetCall { method, receivers: Vec::new() }).collect();
+        let stub = calls.is_empty() && stubbable(program, &palette.scope, def.owner).is_some() && usable_ctor(program, &palette.scope, method);
+        return if stub { vec![TargetCall { method, receivers: Vec::new() }] } else { calls };
     }
     let through_type = through_supertype(palette, method);
     if !through_type.is_empty() {

@@ -6,8 +6,9 @@
 pub mod dynamic;
 pub mod literals;
 pub mod producers;
+pub mod stubs;
 
-use crate::program::{Assignability, Base, MethodId, MethodKind, Prim, Program, Ty, TypeId};
+use crate::program::{Assignability, Base, Flags, MethodId, MethodKind, Prim, Program, Ty, TypeId};
 use crate::rng::Rng;
 use crate::search::facts::Facts;
 use crate::testcase::{Stmt, TestCase, Value, Var, needs_receiver};
@@ -59,6 +60,10 @@ impl<'a, 'p> Maker<'a, 'p> {
     /// A call of `method`: receiver, then each argument, then the call. Leaves the test as it was if that fails.
     pub fn call(&mut self, method: MethodId) -> Option<Var> {
         self.or_roll_back(|maker| {
+            let def = maker.program().method(method);
+            if def.kind == MethodKind::Constructor && maker.program().ty(def.owner).flags.has(Flags::ABSTRACT) {
+                return maker.stub(def.owner, Some(method));
+            }
             let recv = match needs_receiver(maker.program(), method) {
                 true => Some(maker.receiver(Ty::reference(maker.program().method(method).owner))?),
                 false => None,
@@ -266,6 +271,7 @@ impl<'a, 'p> Maker<'a, 'p> {
             producers::Way::Method(m) => self.call(*m),
             producers::Way::Field(f) => Some(self.test.push(Stmt::GetStatic(*f))),
             producers::Way::On(m, ways) => self.call_on_made(*m, ways),
+            producers::Way::Stub(ty, ctor) => self.stub(*ty, *ctor),
         };
         self.depth -= 1;
         made

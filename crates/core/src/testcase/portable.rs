@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::stub::{PortableStub, find_stub, name_stub};
 use super::{Data, Stmt, TestCase, Value, Var};
 use crate::program::{Base, FieldId, MethodId, Prim, Program, Ty};
 
@@ -35,6 +36,7 @@ pub enum PortableStmt {
     ArrayGet { array: Var, index: u32 },
     Cast { value: Var, ty: TyName },
     Data { data: Data },
+    Stub { stub: PortableStub },
 }
 
 /// A whole test by names.
@@ -94,7 +96,7 @@ pub fn field_name(program: &Program, id: FieldId) -> MemberName {
     MemberName { class: program.type_name(def.owner).to_string(), name: program.field_name(id).to_string(), desc: ty_name(program, def.ty).0 }
 }
 
-fn find_method(program: &Program, name: &MemberName) -> Result<MethodId, Unknown> {
+pub(super) fn find_method(program: &Program, name: &MemberName) -> Result<MethodId, Unknown> {
     let unknown = || Unknown(format!("method {}.{}{}", name.class, name.name, name.desc));
     let class = program.find_type(&name.class).ok_or_else(unknown)?;
     program.find_method(class, &name.name, &name.desc).ok_or_else(unknown)
@@ -141,6 +143,7 @@ fn name_stmt(program: &Program, stmt: &Stmt) -> PortableStmt {
         Stmt::ArrayGet { array, index } => PortableStmt::ArrayGet { array, index },
         Stmt::Cast { value, ty: t } => PortableStmt::Cast { value, ty: ty(&t) },
         Stmt::Data(data) => PortableStmt::Data { data },
+        Stmt::Stub(stub) => PortableStmt::Stub { stub: name_stub(program, &stub) },
     }
 }
 
@@ -160,5 +163,6 @@ fn find_stmt(program: &Program, stmt: &PortableStmt) -> Result<Stmt, Unknown> {
         PortableStmt::ArrayGet { array, index } => Stmt::ArrayGet { array, index },
         PortableStmt::Cast { value, ty } => Stmt::Cast { value, ty: find_ty(program, &ty)? },
         PortableStmt::Data { data } => Stmt::Data(data),
+        PortableStmt::Stub { stub } => Stmt::Stub(Box::new(find_stub(program, &stub)?)),
     })
 }

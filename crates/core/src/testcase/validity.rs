@@ -25,7 +25,7 @@ impl Scope {
             _ => true,
         }
     }
-    fn open(&self, program: &Program, owner: TypeId, access: Access, flags: Flags) -> bool {
+    pub(super) fn open(&self, program: &Program, owner: TypeId, access: Access, flags: Flags) -> bool {
         let same = program.package(owner) == self.package;
         let visible = access == Access::Public || (access != Access::Private && same);
         visible && !flags.has(Flags::SYNTHETIC) && !flags.has(Flags::BRIDGE) && self.nameable(program, owner)
@@ -62,6 +62,7 @@ pub fn operand_ty(program: &Program, test: &TestCase, stmt: &Stmt, i: usize) -> 
             (Some(_), 0) => Ty::reference(program.field(*field).owner),
             _ => program.field(*field).ty,
         },
+        Stmt::Stub(stub) => stub.operand_ty(program, i),
         Stmt::ArraySet { array, .. } if i == 1 => test.ty(program, *array).element().unwrap_or(Ty::VOID),
         Stmt::ArraySet { array, .. } | Stmt::ArrayGet { array, .. } => test.ty(program, *array),
         _ => program.well_known().object,
@@ -110,6 +111,7 @@ pub fn check(program: &Program, scope: &Scope, test: &TestCase) -> Result<(), Br
 fn operands_fit(program: &Program, test: &TestCase, stmt: &Stmt) -> bool {
     let arity = match stmt {
         Stmt::New { ctor: m, args } | Stmt::Call { method: m, args, .. } => args.len() == program.signature(*m).params.len(),
+        Stmt::Stub(stub) => stub.fits(program),
         _ => true,
     };
     if let Stmt::Call { method, recv, .. } = stmt
@@ -133,6 +135,7 @@ fn members_open(program: &Program, scope: &Scope, stmt: &Stmt) -> bool {
         Stmt::New { ctor: m, .. } | Stmt::Call { method: m, .. } => scope.callable(program, *m),
         Stmt::GetStatic(f) | Stmt::GetField { field: f, .. } => scope.readable(program, *f),
         Stmt::SetField { field, .. } => scope.readable(program, *field) && !program.field(*field).flags.has(Flags::FINAL),
+        Stmt::Stub(stub) => stub.is_open(program, scope),
         Stmt::Class(ty) | Stmt::Cast { ty, .. } | Stmt::NewArray { elem: ty, .. } => scope.nameable_ty(program, *ty),
         _ => true,
     }

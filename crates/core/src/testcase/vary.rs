@@ -4,6 +4,7 @@ pub mod change_argument;
 pub mod change_call;
 pub mod change_data;
 pub mod change_literal;
+pub mod change_stub;
 pub mod crossover;
 pub mod delete;
 pub mod edit_text;
@@ -40,12 +41,16 @@ impl<'a, 'p> Context<'a, 'p> {
 pub type Operator = for<'a, 'p> fn(&Context<'a, 'p>, &mut Rng, &TestCase, usize) -> Option<TestCase>;
 
 /// All changes of one statement, with their weight among changes.
-pub const CHANGES: &[(&str, f64, Operator)] =
-    &[("change_literal", 4.0, change_literal::apply), ("change_argument", 2.0, change_argument::apply), ("change_call", 1.0, change_call::apply)];
+pub const CHANGES: [(&str, f64, Operator); 4] = [
+    ("change_literal", 4.0, change_literal::apply),
+    ("change_argument", 2.0, change_argument::apply),
+    ("change_call", 1.0, change_call::apply),
+    ("change_stub", 4.0, change_stub::apply),
+];
 
 /// One change of the statement at `at` by an operator that applies to it.
 pub fn change(context: &Context<'_, '_>, rng: &mut Rng, test: &TestCase, at: usize) -> Option<TestCase> {
-    let mut tried = [false; 3];
+    let mut tried = [false; CHANGES.len()];
     for _ in 0..CHANGES.len() {
         let weights = CHANGES.iter().zip(tried).map(|((_, w, _), t)| if t { 0.0 } else { *w });
         let i = rng.weighted(weights)?;

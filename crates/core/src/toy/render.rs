@@ -45,8 +45,8 @@ fn statement(program: &Program, stmt: &Stmt) -> Result<String, String> {
             };
             format!("{on}.{}({})", program.method_name(*method), list(args))
         }
-        Stmt::Class(_) | Stmt::NewArray { .. } | Stmt::ArraySet { .. } | Stmt::ArrayGet { .. } | Stmt::Cast { .. } | Stmt::Data(_) => {
-            return Err("the language has no arrays, casts, class literals and untyped values".to_string());
+        Stmt::Class(_) | Stmt::NewArray { .. } | Stmt::ArraySet { .. } | Stmt::ArrayGet { .. } | Stmt::Cast { .. } | Stmt::Data(_) | Stmt::Stub(_) => {
+            return Err("the language has no arrays, casts, class literals, stubs and untyped values".to_string());
         }
     })
 }

@@ -213,6 +213,7 @@ impl<'p> Machine<'p> {
                 None => return Err(self.raise(BOUNDS)),
             },
             Stmt::Data(_) => return Err(Stopped::Invalid("the language declares its types")),
+            Stmt::Stub(_) => return Err(Stopped::Invalid("the language has no stubs")),
             Stmt::Cast { value: of, ty } => {
                 let fits = self.type_of(&value(of)).zip(ty.as_ref()).is_none_or(|(from, to)| self.program.is_subtype(from, to));
                 if fits { value(of) } else { return Err(self.raise(BAD_CAST)) }

@@ -312,6 +312,7 @@ struct Marks {
     deprecated: bool,
     synthetic: bool,
     constant: bool,
+    sealed: bool,
 }
 
 impl Marks {
@@ -322,6 +323,7 @@ impl Marks {
                 Ok(b"Deprecated") => marks.deprecated = true,
                 Ok(b"Synthetic") => marks.synthetic = true,
                 Ok(b"ConstantValue") => marks.constant = true,
+                Ok(b"PermittedSubclasses") => marks.sealed = true,
                 _ => {}
             }
         }
@@ -329,7 +331,7 @@ impl Marks {
     }
 
     fn flags(&self, flags: Flags) -> Flags {
-        let marked = [(self.deprecated, Flags::DEPRECATED), (self.synthetic, Flags::SYNTHETIC)];
+        let marked = [(self.deprecated, Flags::DEPRECATED), (self.synthetic, Flags::SYNTHETIC), (self.sealed, Flags::SEALED)];
         marked.iter().filter(|(set, _)| *set).fold(flags, |all, (_, flag)| all.with(*flag))
     }
 }

@@ -29,6 +29,7 @@ pub struct Classes {
     get_name: jmethodID,
     for_name: jmethodID,
     hash_code: jmethodID,
+    is_interface: jmethodID,
     loader: Global,
     /// By the hash of the name; loaders may give several classes one name, so a bucket is compared by identity.
     /// (Identity hashes would not do: the worker's options make them all equal.)
@@ -51,6 +52,7 @@ impl Classes {
             get_name: env.method(class_class, "getName", "()Ljava/lang/String;")?,
             for_name: env.static_method(class_class, "forName", "(Ljava/lang/String;ZLjava/lang/ClassLoader;)Ljava/lang/Class;")?,
             hash_code: env.method(string, "hashCode", "()I")?,
+            is_interface: env.method(class_class, "isInterface", "()Z")?,
             loader: env.global(loader),
             by_hash: FxHashMap::default(),
             met: 0,
@@ -104,6 +106,14 @@ impl Classes {
     fn next_number(&mut self) -> u32 {
         self.met += 1;
         self.met - 1
+    }
+
+    /// Whether the class of that name is an interface.
+    pub fn is_interface(&mut self, env: Env, name: &str) -> Result<bool, String> {
+        let class = self.find(env, name)?;
+        let answer = jni!(env, CallBooleanMethodA, class.0, self.is_interface, null()) != 0;
+        env.clear_exception();
+        Ok(answer)
     }
 
     /// The class of that name (as `Class.forName` takes it), not initialised. A failure is remembered: it would come again.

@@ -44,6 +44,16 @@ pub fn element(class_name: &str) -> Option<Kind> {
     field(element)
 }
 
+/// The descriptor of a kind.
+pub fn text(kind: &Kind) -> String {
+    match kind {
+        Kind::Void => "V".to_owned(),
+        Kind::Prim(p) => letter(*p).to_string(),
+        Kind::Ref(name) if name.starts_with('[') => name.replace('.', "/"),
+        Kind::Ref(name) => format!("L{};", name.replace('.', "/")),
+    }
+}
+
 pub fn prim(letter: u8) -> Option<Prim> {
     Some(match letter {
         b'Z' => Prim::Bool,

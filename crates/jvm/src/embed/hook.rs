@@ -20,7 +20,7 @@ use super::vm::{Env, Global, Tools, c_bytes, jvmti};
 use crate::instrument::{self, Detail, Spec, StaticRef};
 
 const RUNTIME: &[u8] = b"java/lang/Runtime";
-/// Classes that the JDK makes at run time in the program's loaders.
+/// Classes that the JDK makes at run time in the program's loaders, and ours.
 const GENERATED: [&str; 7] = ["java/", "javax/", "sun/", "jdk/", "com/sun/", "rethrow/rt/", "$Proxy"];
 
 /// The methods that lead to a change of system properties, as a class that calls them names them.
@@ -180,7 +180,7 @@ fn contains(bytes: &[u8], part: &[u8]) -> bool {
 }
 
 fn is_generated(name: &[u8]) -> bool {
-    GENERATED.iter().any(|g| name.starts_with(g.as_bytes())) || name.windows(8).any(|w| w == b"$$Lambda")
+    GENERATED.iter().any(|g| name.starts_with(g.as_bytes())) || name.windows(8).any(|w| w == b"$$Lambda") || super::stub_class::is_stub(name)
 }
 
 unsafe extern "system" fn on_class_prepare(ti: *mut jvmtiEnv, _env: *mut JNIEnv, _thread: jthread, class: jclass) {

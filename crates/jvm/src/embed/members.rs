@@ -52,6 +52,7 @@ pub struct Members {
     types: FxHashMap<TypeId, String>,
     methods: FxHashMap<MethodId, protocol::Method>,
     fields: FxHashMap<FieldId, protocol::Field>,
+    stubs: FxHashMap<TypeId, Vec<MethodId>>,
     ready_methods: FxHashMap<MethodId, std::rc::Rc<MethodEntry>>,
     ready_fields: FxHashMap<FieldId, std::rc::Rc<FieldEntry>>,
     ready_types: FxHashMap<Ty, Global>,
@@ -62,6 +63,17 @@ impl Members {
         self.types.extend(define.types);
         self.methods.extend(define.methods);
         self.fields.extend(define.fields);
+        self.stubs.extend(define.stubs);
+    }
+
+    /// The method as it was named, not looked up.
+    pub fn named_method(&self, id: MethodId) -> Result<&protocol::Method, String> {
+        self.methods.get(&id).ok_or_else(|| format!("{id:?} was never defined"))
+    }
+
+    /// The methods that a stub of the type has to define.
+    pub fn stub_methods(&self, ty: TypeId) -> Result<&[MethodId], String> {
+        self.stubs.get(&ty).map(|m| &m[..]).ok_or_else(|| format!("{ty:?} was never named as a stub"))
     }
 
     /// The name of a type as `Class.forName` takes it; `None` for primitives, `void` and numbers never defined.
@@ -135,7 +147,7 @@ fn lookup_failed(env: Env, classes: &mut Classes, what: impl Fn() -> String) -> 
     }
 }
 
-fn param(env: Env, classes: &mut Classes, kind: Kind) -> Param {
+pub(super) fn param(env: Env, classes: &mut Classes, kind: Kind) -> Param {
     match kind {
         Kind::Prim(p) => Param::Prim(p),
         Kind::Ref(name) if name == "java.lang.Object" => Param::Object,

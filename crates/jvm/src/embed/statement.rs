@@ -48,12 +48,13 @@ pub struct Statements {
     literals: FxHashMap<String, Global>,
     intern: jvmti_bindings::sys::jni::jmethodID,
     slots: Vec<Slot>,
-    args: Vec<jvalue>,
+    pub(super) args: Vec<jvalue>,
     /// Static fields that the test itself set, with what was in them.
     overwritten: Vec<(std::rc::Rc<FieldEntry>, Slot)>,
+    pub(super) stubs: super::stubs::Stubs,
 }
 
-type Done<T> = Result<T, Stop>;
+pub(super) type Done<T> = Result<T, Stop>;
 
 impl Statements {
     pub fn new(env: Env, classes: Classes) -> Result<Statements, String> {
@@ -67,6 +68,7 @@ impl Statements {
             slots: Vec::new(),
             args: Vec::new(),
             overwritten: Vec::new(),
+            stubs: super::stubs::Stubs::default(),
         })
     }
 
@@ -108,11 +110,12 @@ impl Statements {
             Stmt::ArraySet { array, index, value } => self.array_set(*array, *index, *value),
             Stmt::ArrayGet { array, index } => self.array_get(*array, *index),
             Stmt::Cast { value, ty } => self.cast(*value, *ty),
+            Stmt::Stub(stub) => self.stub(stub),
             Stmt::Data(_) => Err(Stop::Invalid("a value without declared type".to_owned())),
         }
     }
 
-    fn slot(&self, var: Var) -> Done<Slot> {
+    pub(super) fn slot(&self, var: Var) -> Done<Slot> {
         self.slots.get(var.0 as usize).copied().ok_or_else(|| Stop::Invalid(format!("value {} is used before it is made", var.0)))
     }
 
@@ -125,7 +128,7 @@ impl Statements {
         }
     }
 
-    fn check_thrown<T>(&self, value: T) -> Done<T> {
+    pub(super) fn check_thrown<T>(&self, value: T) -> Done<T> {
         match self.env.take_exception() {
             None => Ok(value),
             Some(thrown) => Err(Stop::Thrown(thrown)),
@@ -203,7 +206,7 @@ impl Statements {
     }
 
     /// Fills `self.args`, each checked against its declared type.
-    fn pass(&mut self, params: &[Param], args: &[Var]) -> Done<()> {
+    pub(super) fn pass(&mut self, params: &[Param], args: &[Var]) -> Done<()> {
         if params.len() != args.len() {
             return Err(Stop::Invalid(format!("{} arguments for {} parameters", args.len(), params.len())));
         }
@@ -216,7 +219,7 @@ impl Statements {
         Ok(())
     }
 
-    fn check_type(&self, param: &Param, slot: Slot) -> Result<(), String> {
+    pub(super) fn check_type(&self, param: &Param, slot: Slot) -> Result<(), String> {
         match (param, slot) {
             (Param::Prim(p), Slot::Prim(v)) if v.prim() == *p => Ok(()),
             (Param::Prim(p), _) => Err(format!("no {p:?}")),

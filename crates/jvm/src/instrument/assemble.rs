@@ -1,7 +1,7 @@
 //! A tiny assembler for the classes we emit ourselves, so that no compiler is needed at build time and no binary
 //! lies in the sources.
 //!
-//! One class per text: a line `class NAME extends SUPER`, then `field NAME TYPE`, `static NAME TYPE`,
+//! One class per text: a line `class NAME extends SUPER`, perhaps with `implements INTERFACE` behind it, then `field NAME TYPE`, `static NAME TYPE`,
 //! `native NAME DESCRIPTOR`, and `method`/`static-method NAME DESCRIPTOR` followed by instructions, separated by line
 //! ends and commas. `#` starts a comment, `word:` is a label. A member operand is `NAME TYPE` of the class itself
 //! (for its fields just `NAME`) or `OWNER NAME TYPE`. Class version 49, hence no frames. Only what our texts use exists.
@@ -15,7 +15,7 @@ const MAX_STACK: u16 = 12;
 const MAX_LOCALS: u16 = 12;
 
 /// Assembles a class. The message names the offending line.
-pub(super) fn assemble(text: &str) -> Result<Vec<u8>, String> {
+pub(crate) fn assemble(text: &str) -> Result<Vec<u8>, String> {
     let mut class = Class::default();
     for line in text.lines() {
         let line = line.split('#').next().unwrap_or_default();
@@ -58,6 +58,10 @@ impl Default for Class {
 #[derive(Default)]
 struct Method {
     head: Vec<u8>,
+    /// Slots of the parameters, the receiver's included.
+    arguments: u16,
+    /// What the calls in it need.
+    stack: u16,
     code: Vec<u8>,
     labels: FxHashMap<String, usize>,
     jumps: Vec<(usize, String)>,
@@ -72,13 +76,8 @@ impl From<PoolFull> for String {
 impl Class {
     fn statement(&mut self, words: &[&str]) -> Result<(), String> {
         match *words {
-            ["class", name, "extends", superclass] => {
-                self.name = name.to_owned();
-                let (this, superclass) = (self.constants.class(name)?, self.constants.class(superclass)?);
-                // public final super; no interfaces
-                self.head = [0x31, this, superclass, 0].iter().flat_map(|v: &u16| v.to_be_bytes()).collect();
-                Ok(())
-            }
+            ["class", name, "extends", superclass] => self.head(name, superclass, None),
+            ["class", name, "extends", superclass, "implements", interface] => self.head(name, superclass, Some(interface)),
             ["field", name, ty] => self.field(0x01, name, ty),
             ["static", name, ty] => self.field(0x09, name, ty),
             ["method", name, ty] => self.method(0x01, name, ty),
@@ -89,6 +88,18 @@ impl Class {
             }
             _ => self.instruction(words),
         }
+    }
+
+    fn head(&mut self, name: &str, superclass: &str, interface: Option<&str>) -> Result<(), String> {
+        self.name = name.to_owned();
+        let (this, superclass) = (self.constants.class(name)?, self.constants.class(superclass)?);
+        // public final super
+        let mut head = vec![0x31, this, superclass, u16::from(interface.is_some())];
+        if let Some(interface) = interface {
+            head.push(self.constants.class(interface)?);
+        }
+        self.head = head.iter().flat_map(|v: &u16| v.to_be_bytes()).collect();
+        Ok(())
     }
 
     fn member_head(&mut self, access: u16, name: &str, ty: &str) -> Result<Vec<u8>, String> {
@@ -108,7 +119,7 @@ impl Class {
     fn method(&mut self, access: u16, name: &str, ty: &str) -> Result<(), String> {
         self.close_method(true)?;
         let head = self.member_head(access, name, ty)?;
-        self.open = Some(Method { head, ..Method::default() });
+        self.open = Some(Method { head, arguments: slots(ty) + 1, ..Method::default() });
         self.method_count += 1;
         Ok(())
     }
@@ -126,8 +137,8 @@ impl Class {
             // What surrounds the code in the attribute: four counts of 12 bytes in all.
             let length = method.code.len() as u32;
             self.methods.extend_from_slice(&(length + 12).to_be_bytes());
-            self.methods.extend_from_slice(&MAX_STACK.to_be_bytes());
-            self.methods.extend_from_slice(&MAX_LOCALS.to_be_bytes());
+            self.methods.extend_from_slice(&method.stack.max(MAX_STACK).to_be_bytes());
+            self.methods.extend_from_slice(&method.arguments.max(MAX_LOCALS).to_be_bytes());
             self.methods.extend_from_slice(&length.to_be_bytes());
             self.methods.extend_from_slice(&method.code);
             self.methods.extend_from_slice(&[0; 4]);
@@ -161,7 +172,7 @@ impl Class {
                 method.code.extend_from_slice(&[188, [7, 10, 11][ty]]);
                 Ok(())
             }
-            [mnemonic @ ("new" | "anewarray"), class] => {
+            [mnemonic @ ("new" | "anewarray" | "checkcast"), class] => {
                 let index = self.constants.class(class)?;
                 method.with_index(opcode(mnemonic)?, index);
                 Ok(())
@@ -195,11 +206,20 @@ impl Class {
             [owner, name, ty] => (owner, name, ty.to_owned()),
             _ => return Err("unknown instruction".to_owned()),
         };
-        let index = match mnemonic.starts_with("invoke") {
-            true => self.constants.method(owner, name, &ty)?,
-            false => self.constants.field(owner, name, &ty)?,
+        let index = match mnemonic {
+            "invokeinterface" => self.constants.interface_method(owner, name, &ty)?,
+            _ if mnemonic.starts_with("invoke") => self.constants.method(owner, name, &ty)?,
+            _ => self.constants.field(owner, name, &ty)?,
         };
         method.with_index(opcode(mnemonic)?, index);
+        if mnemonic.starts_with("invoke") {
+            let count = slots(&ty) + 1;
+            // a result may take two slots
+            method.stack = method.stack.max(count + 2);
+            if mnemonic == "invokeinterface" {
+                method.code.extend_from_slice(&[u8::try_from(count).map_err(|_| "too many arguments")?, 0]);
+            }
+        }
         Ok(())
     }
 
@@ -220,6 +240,23 @@ impl Class {
     }
 }
 
+/// Stack slots of the parameters of a method descriptor; of a type's own text, none.
+fn slots(descriptor: &str) -> u16 {
+    let mut count = 0;
+    let mut chars = descriptor.strip_prefix('(').unwrap_or(")").chars();
+    while let Some(c) = chars.next().filter(|c| *c != ')') {
+        let mut last = c;
+        while last == '[' {
+            last = chars.next().unwrap_or(')');
+        }
+        if last == 'L' {
+            chars.by_ref().find(|c| *c == ';');
+        }
+        count += if matches!(c, 'J' | 'D') { 2 } else { 1 };
+    }
+    count
+}
+
 impl Method {
     fn with_index(&mut self, opcode: u8, index: u16) {
         let [high, low] = index.to_be_bytes();
@@ -238,7 +275,7 @@ impl Method {
 
 const SLOTTED: [&str; 10] = ["iload", "lload", "fload", "dload", "aload", "istore", "lstore", "fstore", "dstore", "astore"];
 
-const MNEMONICS: [(&str, u8); 78] = [
+const MNEMONICS: [(&str, u8); 86] = [
     ("aconst_null", 1),
     ("iconst_m1", 2),
     ("iconst_0", 3),
@@ -267,6 +304,7 @@ const MNEMONICS: [(&str, u8); 78] = [
     ("dastore", 82),
     ("aastore", 83),
     ("pop", 87),
+    ("pop2", 88),
     ("dup", 89),
     ("iadd", 96),
     ("ladd", 97),
@@ -305,17 +343,24 @@ const MNEMONICS: [(&str, u8); 78] = [
     ("if_acmpeq", 165),
     ("goto", 167),
     ("ireturn", 172),
+    ("lreturn", 173),
+    ("freturn", 174),
+    ("dreturn", 175),
+    ("areturn", 176),
     ("return", 177),
     ("getstatic", 178),
     ("putstatic", 179),
+    ("getfield", 180),
     ("putfield", 181),
     ("invokevirtual", 182),
     ("invokespecial", 183),
     ("invokestatic", 184),
+    ("invokeinterface", 185),
     ("new", 187),
     ("anewarray", 189),
     ("arraylength", 190),
     ("athrow", 191),
+    ("checkcast", 192),
     ("ifnull", 198),
 ];
 

@@ -75,6 +75,10 @@ impl Constants {
         self.add(encoded)
     }
 
+    pub fn interface_method(&mut self, owner: &str, name: &str, descriptor: &str) -> Result<u16, PoolFull> {
+        self.member(11, owner, name, descriptor)
+    }
+
     pub fn field(&mut self, owner: &str, name: &str, descriptor: &str) -> Result<u16, PoolFull> {
         self.member(9, owner, name, descriptor)
     }

@@ -11,7 +11,7 @@ use rethrow_core::testcase::{Stmt, TestCase, Var};
 
 use super::generics::{Declared, Generics};
 use super::names::{self, Locals, TypeNames};
-use super::{access, literal};
+use super::{access, literal, stub};
 
 /// Longer arrays are filled element by element.
 const MAX_INITIALISER: u32 = 16;
@@ -52,7 +52,7 @@ enum Place {
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Kind {
+pub(super) enum Kind {
     /// Can be followed by a dot.
     Primary,
     /// Needs parentheses before a dot.
@@ -64,19 +64,19 @@ enum Kind {
 
 /// An expression and the type that javac gives it, erased.
 #[derive(Clone, Debug)]
-struct Expr {
-    text: String,
-    ty: Ty,
-    kind: Kind,
+pub(super) struct Expr {
+    pub text: String,
+    pub ty: Ty,
+    pub kind: Kind,
 }
 
 impl Expr {
-    fn primary(text: String, ty: Ty) -> Self {
+    pub(super) fn primary(text: String, ty: Ty) -> Self {
         Self { text, ty, kind: Kind::Primary }
     }
 
     /// The text as something that a dot may follow.
-    fn dotted(&self) -> String {
+    pub(super) fn dotted(&self) -> String {
         if self.kind == Kind::Prefix { format!("({})", self.text) } else { self.text.clone() }
     }
 }
@@ -87,15 +87,15 @@ pub(super) fn render(scope: Scope<'_>, test: &TestCase) -> Result<Body, String> 
     writer.place_all();
     let mut lines = Vec::new();
     for i in 0..test.len() {
-        lines.extend(writer.statement(i)?);
+        lines.extend(writer.statement(i)?.iter().flat_map(|text| text.split('\n')).map(str::to_string));
     }
     Ok(Body { lines, raw: writer.raw.get() })
 }
 
-struct Writer<'a> {
-    scope: Scope<'a>,
-    program: &'a Program,
-    test: &'a TestCase,
+pub(super) struct Writer<'a> {
+    pub scope: Scope<'a>,
+    pub program: &'a Program,
+    pub test: &'a TestCase,
     /// Uses of each value, with multiplicity.
     uses: Vec<usize>,
     places: Vec<Place>,
@@ -184,11 +184,27 @@ impl<'a> Writer<'a> {
                 }
                 Stmt::GetStatic(f) | Stmt::GetField { field: f, .. } | Stmt::SetField { field: f, .. } => mention(Ty::reference(self.program.field(*f).owner)),
                 Stmt::Class(ty) => mention(*ty),
+                Stmt::Stub(stub) => self.program.abstract_methods(stub.ty).iter().for_each(|m| {
+                    let signature = self.program.signature(*m);
+                    signature.params.iter().chain([&signature.ret]).for_each(|t| mention(*t));
+                }),
                 _ => {}
             }
         }
         let mut out: Vec<String> = types.into_iter().flat_map(|t| names::reserved_by(self.program, t)).collect();
+        out.extend(self.reserved_by_stubs());
         out.extend(["java", "org"].into_iter().chain(TEMPLATE_LOCALS).map(str::to_string));
+        out
+    }
+
+    /// Inside a stub, its parameters and the fields that it inherits hide locals.
+    fn reserved_by_stubs(&self) -> Vec<String> {
+        let stubs: Vec<TypeId> = self.test.stmts.iter().filter_map(|s| if let Stmt::Stub(stub) = s { Some(stub.ty) } else { None }).collect();
+        let inherited = stubs.iter().flat_map(|t| self.program.supertypes(*t)).flat_map(|t| self.program.fields_of(t));
+        let mut out: Vec<String> = inherited.map(|f| self.program.field_name(f).to_string()).collect();
+        if !stubs.is_empty() {
+            out.extend((0..stub::MAX_PARAMETERS).map(stub::parameter));
+        }
         out
     }
 
@@ -270,6 +286,10 @@ impl<'a> Writer<'a> {
                 }
                 Stmt::GetField { field, recv } if *recv == var => out.push(Ty::reference(self.program.field(*field).owner)),
                 Stmt::SetField { field, value, .. } if *value == var => out.push(self.program.field(*field).ty),
+                Stmt::Stub(stub) => {
+                    let used = stub.operands().into_iter().enumerate().filter(|(_, v)| *v == var);
+                    out.extend(used.map(|(i, _)| stub.operand_ty(self.program, i)));
+                }
                 _ => {}
             }
         }
@@ -319,6 +339,7 @@ impl Writer<'_> {
             Stmt::ArrayGet { array, index } => Ok(Expr::primary(self.element(*array, *index)?, own)),
             Stmt::Cast { value, .. } => self.converted(*value, self.declared(i)),
             Stmt::SetField { .. } | Stmt::ArraySet { .. } => Err("an assignment has no value here".into()),
+            Stmt::Stub(stub) => Ok(Expr::primary(self.stub(stub)?, own)),
             Stmt::Data(_) => Err("a value without declared type cannot be written in Java".into()),
         }
     }
@@ -333,7 +354,7 @@ impl Writer<'_> {
     }
 
     /// The value where `need` is asked for, cast if javac needs that.
-    fn operand(&self, var: Var, need: Ty) -> Result<Expr, String> {
+    pub(super) fn operand(&self, var: Var, need: Ty) -> Result<Expr, String> {
         let expr = self.expr(var)?;
         let own = self.test.ty(self.program, var);
         let misfit = || format!("{} where {} is needed", self.shown(own), self.shown(need));
@@ -346,7 +367,7 @@ impl Writer<'_> {
         if self.is_subtype(expr.ty, need) { Ok(expr) } else { self.cast(expr, need) }
     }
 
-    fn cast(&self, expr: Expr, to: Ty) -> Result<Expr, String> {
+    pub(super) fn cast(&self, expr: Expr, to: Ty) -> Result<Expr, String> {
         let name = self.type_name(to)?;
         let related = expr.kind == Kind::Null || expr.ty.as_prim().is_some() || self.program.assignable(expr.ty, to) != Assignability::No;
         let text = if related { format!("({name}) {}", expr.text) } else { format!("({name}) ({}) {}", self.scope.names.java_lang("Object"), expr.text) };
@@ -388,7 +409,7 @@ impl Writer<'_> {
     }
 
     /// The value where constants convert by themselves.
-    fn assigned(&self, value: Var, need: Ty) -> Result<String, String> {
+    pub(super) fn assigned(&self, value: Var, need: Ty) -> Result<String, String> {
         match self.test.stmt(value) {
             Stmt::Lit(v) if need == Ty::prim(v.prim()) => Ok(literal::assigned(*v, |name| self.scope.names.java_lang(name))),
             _ => Ok(self.operand(value, need)?.text),
@@ -410,7 +431,7 @@ impl Writer<'_> {
     }
 }
 
-fn default_value(ty: Ty) -> &'static str {
+pub(super) fn default_value(ty: Ty) -> &'static str {
     match ty.as_prim() {
         None => "null",
         Some(Prim::Bool) => "false",
@@ -564,14 +585,14 @@ impl Writer<'_> {
         })
     }
 
-    fn operands(&self, method: MethodId, args: &[Var]) -> Result<Vec<Expr>, String> {
+    pub(super) fn operands(&self, method: MethodId, args: &[Var]) -> Result<Vec<Expr>, String> {
         let params = &self.program.signature(method).params;
         params.iter().zip(args).map(|(param, arg)| self.operand(*arg, *param)).collect()
     }
 
     /// The arguments, cast so that javac picks `method` among the members of `lookup`. `raw`: these members are erased.
     /// `exprs` may leave out leading parameters.
-    fn arguments(&self, method: MethodId, lookup: TypeId, mut exprs: Vec<Expr>, raw: bool) -> Result<Vec<Expr>, String> {
+    pub(super) fn arguments(&self, method: MethodId, lookup: TypeId, mut exprs: Vec<Expr>, raw: bool) -> Result<Vec<Expr>, String> {
         let params = &self.program.signature(method).params;
         let params = &params[params.len() - exprs.len()..];
         if !raw {
@@ -650,7 +671,7 @@ impl Writer<'_> {
 
 impl Writer<'_> {
     /// Subtyping of the language, primitives included (`int` is below `long`).
-    fn is_subtype(&self, sub: Ty, sup: Ty) -> bool {
+    pub(super) fn is_subtype(&self, sub: Ty, sup: Ty) -> bool {
         match (sub.as_prim(), sup.as_prim()) {
             (Some(a), Some(b)) => a == b || widens(a, b),
             (None, None) => self.program.assignable(sub, sup) == Assignability::Yes || self.array_interface(sub, sup),
@@ -665,7 +686,7 @@ impl Writer<'_> {
     }
 
     /// Whether naming the type leaves out type arguments.
-    fn is_raw(&self, ty: Ty) -> bool {
+    pub(super) fn is_raw(&self, ty: Ty) -> bool {
         let mut at = match ty.base {
             Base::Ref(id) => Some(id),
             _ => None,
@@ -684,14 +705,14 @@ impl Writer<'_> {
     }
 
     /// A type written in a declaration, cast or creation.
-    fn type_name(&self, ty: Ty) -> Result<String, String> {
+    pub(super) fn type_name(&self, ty: Ty) -> Result<String, String> {
         if self.is_raw(ty) {
             self.raw.set(true);
         }
         self.scope.names.ty(ty)
     }
 
-    fn check_callable(&self, method: MethodId) -> Result<(), String> {
+    pub(super) fn check_callable(&self, method: MethodId) -> Result<(), String> {
         let def = self.program.method(method);
         if !access::callable(self.program, method, self.scope.package) {
             return Err(self.no_access(def.owner, self.program.method_name(method)));
@@ -704,7 +725,7 @@ impl Writer<'_> {
     }
 
     /// javac refuses to look into a type whose supertypes it cannot find.
-    fn complete_type(&self, id: TypeId) -> Result<(), String> {
+    pub(super) fn complete_type(&self, id: TypeId) -> Result<(), String> {
         match self.program.supertypes(id).into_iter().find(|t| self.program.ty(*t).missing) {
             Some(missing) => Err(format!("{} extends {}, which is not on the class path", self.program.type_name(id), self.program.type_name(missing))),
             None => Ok(()),
@@ -726,7 +747,7 @@ impl Writer<'_> {
     }
 }
 
-fn joined(args: &[Expr]) -> String {
+pub(super) fn joined(args: &[Expr]) -> String {
     args.iter().map(|e| e.text.as_str()).collect::<Vec<_>>().join(", ")
 }
 

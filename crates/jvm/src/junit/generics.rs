@@ -30,6 +30,14 @@ pub struct TypeGenerics {
     /// By name and descriptor; only methods that declare more than their descriptor says.
     methods: FxHashMap<(String, String), Box<[Declared]>>,
     fields: FxHashSet<String>,
+    /// The class's own `Signature`, if it has one.
+    pub(super) signature: Option<String>,
+    /// Those of its methods, by name and descriptor.
+    signatures: FxHashMap<(String, String), String>,
+    /// Exceptions that methods declare.
+    thrown: FxHashMap<(String, String), Box<[String]>>,
+    /// Of the class file; 0 if unknown.
+    pub(super) version: u16,
 }
 
 /// Where generic declarations come from.
@@ -75,10 +83,17 @@ impl TypeGenerics {
     pub fn read(bytes: &[u8]) -> TypeGenerics {
         let Ok(class) = ClassFile::parse(bytes) else { return TypeGenerics::default() };
         let mut out = TypeGenerics { parameterised: class.signature().is_some_and(|s| s.as_bytes().starts_with(b"<")), ..TypeGenerics::default() };
+        out.signature = class.signature().map(|s| s.to_str_lossy().into_owned());
+        out.version = class.major;
         for method in &class.methods {
+            let key = || (method.name.to_str_lossy().into_owned(), method.descriptor.to_str_lossy().into_owned());
+            let thrown = method.exceptions(&class.pool);
+            if !thrown.is_empty() {
+                out.thrown.insert(key(), thrown.iter().map(|e| e.to_str_lossy().replace('/', ".")).collect());
+            }
             if let Some(signature) = method.signature(&class.pool) {
-                let key = (method.name.to_str_lossy().into_owned(), method.descriptor.to_str_lossy().into_owned());
-                out.methods.insert(key, parameters(signature.as_bytes()).into());
+                out.methods.insert(key(), parameters(signature.as_bytes()).into());
+                out.signatures.insert(key(), signature.to_str_lossy().into_owned());
             }
         }
         let generic = class.fields.iter().filter(|f| f.signature(&class.pool).is_some());
@@ -93,6 +108,18 @@ impl TypeGenerics {
         }
         let key = (program.method_name(method).to_string(), program.method_desc(method).to_string());
         self.methods.get(&key).map(|d| &d[..])
+    }
+
+    /// The method's `Signature`, if it has one.
+    pub(super) fn signature_of(&self, program: &Program, method: MethodId) -> Option<&str> {
+        let key = (program.method_name(method).to_string(), program.method_desc(method).to_string());
+        self.signatures.get(&key).map(String::as_str)
+    }
+
+    /// The exceptions that the method declares.
+    pub(super) fn thrown(&self, program: &Program, method: MethodId) -> &[String] {
+        let key = (program.method_name(method).to_string(), program.method_desc(method).to_string());
+        self.thrown.get(&key).map_or(&[], |t| t)
     }
 
     pub fn is_generic_field(&self, program: &Program, field: FieldId) -> bool {

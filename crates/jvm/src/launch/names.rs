@@ -2,7 +2,7 @@
 //! initialise beforehand, because tests name their members.
 
 use rethrow_core::program::{Base, FieldId, Flags, MethodId, MethodKind, Program, Ty, TypeId};
-use rethrow_core::testcase::{Stmt, TestCase};
+use rethrow_core::testcase::{Stmt, Stub, TestCase};
 use rethrow_worker::protocol::{Define, Field, Method};
 use rustc_hash::FxHashSet;
 
@@ -13,6 +13,7 @@ pub struct Named {
     methods: FxHashSet<MethodId>,
     fields: FxHashSet<FieldId>,
     prepared: FxHashSet<TypeId>,
+    stubs: FxHashSet<TypeId>,
 }
 
 impl Named {
@@ -24,6 +25,7 @@ impl Named {
                 Stmt::Null(ty) | Stmt::Class(ty) | Stmt::NewArray { elem: ty, .. } | Stmt::Cast { ty, .. } => self.ty(program, *ty, &mut new),
                 Stmt::New { ctor: method, .. } | Stmt::Call { method, .. } => self.method(program, *method, &mut new),
                 Stmt::GetStatic(field) | Stmt::GetField { field, .. } | Stmt::SetField { field, .. } => self.field(program, *field, &mut new),
+                Stmt::Stub(stub) => self.stub(program, stub, &mut new),
                 Stmt::Lit(_) | Stmt::Str(_) | Stmt::Data(_) | Stmt::ArraySet { .. } | Stmt::ArrayGet { .. } => {}
             }
         }
@@ -35,6 +37,18 @@ impl Named {
             && self.types.insert(id)
         {
             new.types.push((id, program.type_name(id).to_owned()));
+        }
+    }
+
+    fn stub(&mut self, program: &Program, stub: &Stub, new: &mut Define) {
+        self.ty(program, Ty::reference(stub.ty), new);
+        stub.ctor.iter().for_each(|c| self.method(program, *c, new));
+        let acts = stub.answers.iter().filter_map(|a| a.act.as_ref());
+        acts.for_each(|act| self.method(program, act.method, new));
+        if self.stubs.insert(stub.ty) {
+            let required = program.abstract_methods(stub.ty);
+            required.iter().for_each(|m| self.method(program, *m, new));
+            new.stubs.push((stub.ty, required));
         }
     }
 

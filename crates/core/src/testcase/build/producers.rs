@@ -20,6 +20,8 @@ pub enum Way {
     Field(FieldId),
     /// A method called on an object that itself comes about in one of these ways: its class cannot be named, only a supertype's method.
     On(MethodId, Rc<[Producer]>),
+    /// The test implements the type itself, by that constructor if it is a class.
+    Stub(TypeId, Option<MethodId>),
 }
 
 /// A way with its weight.
@@ -35,6 +37,7 @@ impl Producer {
     pub fn method(&self) -> Option<MethodId> {
         match self.way {
             Way::Method(m) | Way::On(m, _) => Some(m),
+            Way::Stub(_, ctor) => ctor,
             Way::Field(_) => None,
         }
     }
@@ -43,6 +46,7 @@ impl Producer {
         match self.way {
             Way::Method(m) | Way::On(m, _) => stmt.callee() == Some(m),
             Way::Field(f) => *stmt == Stmt::GetStatic(f),
+            Way::Stub(ty, _) => matches!(stmt, Stmt::Stub(stub) if stub.ty == ty),
         }
     }
     /// Deep in a creation only simple ways keep a chance.
@@ -236,6 +240,7 @@ impl<'p> Palette<'p> {
         for m in self.returning.get(&ty).into_iter().flatten() {
             self.add(*m, 0.3, &mut out);
         }
+        out.extend(self.stub_ways(ty, &out));
         out.sort_by(|a, b| b.weight.total_cmp(&a.weight));
         out.truncate(MAX_PRODUCERS);
         out
@@ -294,7 +299,7 @@ impl<'p> Palette<'p> {
 }
 
 /// Object parameters and receiver.
-fn needs(program: &Program, method: MethodId) -> u32 {
+pub(super) fn needs(program: &Program, method: MethodId) -> u32 {
     let string = program.well_known().string;
     let params = program.signature(method).params.iter().filter(|p| p.is_reference() && **p != string).count() as u32;
     params + u32::from(program.method(method).kind == MethodKind::Instance)
