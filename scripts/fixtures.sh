@@ -14,4 +14,9 @@ mkdir -p "$out/classes" "$out/witness" "$out/logs"
 find "$sources/src" -name '*.java' -print0 | sort -z | xargs -0 "$jdk/bin/javac" -g -nowarn --release 17 -encoding UTF-8 -d "$out/classes"
 "$jdk/bin/javac" -g -nowarn --release 17 -encoding UTF-8 -cp "$out/classes" -d "$out/witness" "$sources/witness/witness/Witness.java"
 "$jdk/bin/java" -cp "$out/classes:$out/witness" witness.Witness "$out/logs"
+# Kinds of frames and inputs; of Java 8, whose compiler still made accessors for members of enclosing classes.
+mkdir -p "$out/kinds/classes" "$out/kinds/witness" "$out/kinds/logs"
+"$jdk/bin/javac" -g -nowarn -Xlint:-options --release 8 -encoding UTF-8 -d "$out/kinds/classes" "$sources"/kinds/src/kinds/*.java
+"$jdk/bin/javac" -g -nowarn -Xlint:-options --release 8 -encoding UTF-8 -cp "$out/kinds/classes" -d "$out/kinds/witness" "$sources"/kinds/witness/kinds/*.java
+"$jdk/bin/java" -cp "$out/kinds/classes:$out/kinds/witness" kinds.Witness "$out/kinds/logs"
 touch "$out/done"

@@ -119,7 +119,7 @@ impl File<'_> {
         }
         lines.push(format!("    @{annotation}"));
         lines.push(format!("    {public}void {}() throws {} {{", self.method, self.names.java_lang("Throwable")));
-        lines.extend(self.method_body(body).into_iter().map(|line| format!("        {line}")));
+        lines.extend(self.method_body(body).into_iter().map(|line| format!("        {line}").trim_end().to_string()));
         lines.extend(["    }".to_string(), "}".to_string()]);
         lines.join("\n") + "\n"
     }

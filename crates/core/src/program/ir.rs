@@ -640,6 +640,24 @@ impl Body {
         types
     }
 
+    /// Calls that parameter `i` (the receiver not counted) is an argument of, and which of their parameters it is.
+    pub fn hands_on(&self, i: usize) -> Vec<(Arc<MethodRef>, usize)> {
+        let index = i + usize::from(self.frame.receiver);
+        let Some((reg, _)) = self.frame.params.get(index).copied() else { return Vec::new() };
+        let holders = self.holders_of(reg);
+        let mut out = Vec::new();
+        for (at, insn) in self.insns.iter().enumerate() {
+            let Op::Call { kind, method, args, .. } = &insn.op else { continue };
+            let receiver = usize::from(*kind != CallKind::Static);
+            for (n, arg) in args.iter().enumerate().skip(receiver) {
+                if holders.contains(arg) && self.may_hold(at, *arg, reg) {
+                    out.push((method.clone(), n - receiver));
+                }
+            }
+        }
+        out
+    }
+
     /// Registers that the value of `reg` at entry may be copied to.
     fn holders_of(&self, reg: Reg) -> Vec<Reg> {
         let mut holders = vec![reg];

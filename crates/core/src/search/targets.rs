@@ -5,6 +5,7 @@ use rustc_hash::FxHashSet;
 use crate::goal::CrashGoal;
 use crate::program::ir::{MethodRef, Op};
 use crate::program::{Flags, MethodId, MethodKind, Program, TypeId};
+use crate::testcase::build::customs::Customs;
 use crate::testcase::build::producers::{PaletteSpec, Way};
 use crate::testcase::build::{LiteralPool, Palette, Producer, TargetCall};
 use crate::testcase::stub::{stubbable, usable_ctor};
@@ -15,6 +16,12 @@ use crate::testcase::validity::Scope;
 pub struct BuildRules {
     /// Platform packages whose classes are plain data.
     pub plain_packages: &'static [&'static str],
+    /// Platform types that are used everywhere, the commonest first.
+    pub staples: &'static [&'static str],
+    /// (class, method) of the platform that give objects which nothing else gives.
+    pub factories: &'static [(&'static str, &'static str)],
+    /// (class, method) that put something into a container of the platform.
+    pub fillers: &'static [(&'static str, &'static str)],
     /// (class, method) that no test may call (V10).
     pub banned: &'static [(&'static str, &'static str)],
     /// Packages that a test cannot be put into: then it lives in `elsewhere` and uses public members only.
@@ -40,7 +47,8 @@ pub fn palette<'p>(program: &'p Program, goal: &CrashGoal, level: usize, rules: 
     }
     let literals = literals(program, goal, &trace_types);
     let banned = banned(program, rules);
-    let mut palette = Palette::new(PaletteSpec { program, scope, trace_types, literals, plain_packages: rules.plain_packages, banned });
+    let customs = Customs::new(program, rules);
+    let mut palette = Palette::new(PaletteSpec { program, scope, trace_types, literals, plain_packages: rules.plain_packages, customs, banned });
     palette.targets = targets(&palette, goal, level);
     let mut inner: FxHashSet<MethodId> = goal.frames[..level - 1].iter().flat_map(|f| f.methods.iter().copied()).collect();
     palette.targets.iter().for_each(|t| {
@@ -161,7 +169,7 @@ impl Makers<'_, '_> {
     fn of(&self, class: TypeId, depth: u32) -> Vec<Producer> {
         let program = self.palette.program;
         let mut makers: Vec<Producer> = Vec::new();
-        for method in self.handing_out(class) {
+        for (method, weight) in self.handing_out(class) {
             let way = if self.palette.allowed(method) {
                 Some(Way::Method(method))
             } else if depth > 0 && !self.palette.scope.nameable(program, program.method(method).owner) {
@@ -170,7 +178,7 @@ impl Makers<'_, '_> {
                 None
             };
             if let Some(way) = way {
-                makers.push(Producer { way, weight: 1.0, needs: 0 });
+                makers.push(Producer { way, weight, needs: 0 });
             }
             if makers.len() >= MAX_MAKERS {
                 break;
@@ -189,15 +197,20 @@ impl Makers<'_, '_> {
         (!receivers.is_empty()).then(|| Way::On(above, receivers.into()))
     }
 
-    /// Methods whose result may be an object of `class`: its creators, and their callers as far as the result fits.
-    fn handing_out(&self, class: TypeId) -> Vec<MethodId> {
+    /// Methods whose result may be an object of `class`: its creators, and with less weight their callers as far as the result fits. A caller that
+    /// returns just any object rather returns something else.
+    fn handing_out(&self, class: TypeId) -> Vec<(MethodId, f64)> {
         let program = self.palette.program;
+        let root = program.well_known().object.as_ref();
         let fits = |m: MethodId| program.signature(m).ret.as_ref().is_some_and(|r| program.is_subtype(class, r));
         let all: Vec<MethodId> = self.places.iter().flat_map(|t| program.methods_of(*t)).filter(|m| fits(*m)).collect();
-        let mut found: Vec<MethodId> = all.iter().copied().filter(|m| creates(program, *m, class)).collect();
+        let mut found: Vec<(MethodId, f64)> = all.iter().filter(|m| creates(program, **m, class)).map(|m| (*m, 1.0)).collect();
+        let told = |m: MethodId| program.signature(m).ret.as_ref() != root;
         let mut i = 0;
         while i < found.len() && found.len() < 40 {
-            let callers: Vec<MethodId> = all.iter().copied().filter(|m| !found.contains(m) && may_call(program, *m, found[i])).collect();
+            let (method, weight) = found[i];
+            let new = |m: &&MethodId| found.iter().all(|(f, _)| f != *m) && told(**m) && may_call(program, **m, method);
+            let callers: Vec<(MethodId, f64)> = all.iter().filter(new).map(|m| (*m, weight * 0.3)).collect();
             found.extend(callers);
             i += 1;
         }

@@ -3,6 +3,7 @@
 //! A [`Palette`] is what can be built from one package for one program: it does not change during a search. A [`Maker`] appends to a test case.
 //! Nothing here knows whether a statement is useful; that is for the search to find out.
 
+pub mod customs;
 pub mod dynamic;
 pub mod literals;
 pub mod producers;
@@ -92,7 +93,7 @@ impl<'a, 'p> Maker<'a, 'p> {
         let recv = match self.rng.pick(&known) {
             Some(v) if self.rng.chance(self.policy.reuse_object) => *v,
             _ => {
-                let producer = self.rng.pick(ways)?.clone();
+                let producer = ways[self.rng.weighted(ways.iter().map(|w| w.weight))?].clone();
                 self.produce(&producer)?
             }
         };
@@ -164,6 +165,10 @@ impl<'a, 'p> Maker<'a, 'p> {
         if self.rng.chance(self.policy.null) {
             return self.test.push(Stmt::Null(ty));
         }
+        self.text()
+    }
+
+    fn text(&mut self) -> Var {
         let text = literals::text(self.palette, self.facts, self.policy, self.rng);
         self.test.push(Stmt::Str(text))
     }
@@ -175,6 +180,9 @@ impl<'a, 'p> Maker<'a, 'p> {
         }
         if self.rng.chance(self.policy.null) || self.depth >= self.policy.max_depth || !self.palette.scope.nameable_ty(self.program(), ty) {
             return Some(self.test.push(Stmt::Null(ty)));
+        }
+        if let Some(made) = self.array_from_factory(ty) {
+            return Some(made);
         }
         let elem = ty.element()?;
         let len = self.rng.below(self.policy.max_array as usize + 1) as u32;
@@ -229,6 +237,13 @@ impl<'a, 'p> Maker<'a, 'p> {
         {
             let subtypes: Vec<TypeId> = self.palette.trace_types().iter().copied().filter(|s| *s != t && self.program().is_subtype(*s, t)).collect();
             let root = ty == self.program().well_known().object;
+            // elements of containers and values of maps are cast where they are taken out
+            if root
+                && self.rng.chance(0.5)
+                && let Some(cast) = self.rng.pick(self.palette.expected_types())
+            {
+                return *cast;
+            }
             if let Some(s) = self.rng.pick(&subtypes)
                 && (!root || self.rng.chance(0.4))
             {
@@ -248,8 +263,7 @@ impl<'a, 'p> Maker<'a, 'p> {
             return self.array(ty);
         }
         if ty == self.program().well_known().string {
-            let text = literals::text(self.palette, self.facts, self.policy, self.rng);
-            return Some(self.test.push(Stmt::Str(text)));
+            return Some(self.text());
         }
         if self.depth >= self.policy.max_depth {
             return None;
@@ -259,6 +273,7 @@ impl<'a, 'p> Maker<'a, 'p> {
             let weights = producers.iter().map(|p| p.weight * self.facts.trust(p.method()) * if self.depth >= 2 { p.simplicity() } else { 1.0 });
             let producer = producers[self.rng.weighted(weights)?].clone();
             if let Some(v) = self.or_roll_back(|maker| maker.produce(&producer)) {
+                self.fill(v);
                 return Some(v);
             }
         }
@@ -271,6 +286,7 @@ impl<'a, 'p> Maker<'a, 'p> {
             producers::Way::Method(m) => self.call(*m),
             producers::Way::Field(f) => Some(self.test.push(Stmt::GetStatic(*f))),
             producers::Way::On(m, ways) => self.call_on_made(*m, ways),
+            producers::Way::Text => Some(self.text()),
             producers::Way::Stub(ty, ctor) => self.stub(*ty, *ctor),
         };
         self.depth -= 1;

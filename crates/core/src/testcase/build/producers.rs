@@ -6,9 +6,12 @@ use std::rc::Rc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::LiteralPool;
+use super::customs::Customs;
+use crate::program::ir::Op;
 use crate::program::{FieldId, Flags, MethodId, MethodKind, Program, Ty, TypeId};
 use crate::rng::Rng;
 use crate::testcase::Stmt;
+use crate::testcase::stub::stubbable;
 use crate::testcase::validity::Scope;
 
 /// How an object comes about.
@@ -20,6 +23,8 @@ pub enum Way {
     Field(FieldId),
     /// A method called on an object that itself comes about in one of these ways: its class cannot be named, only a supertype's method.
     On(MethodId, Rc<[Producer]>),
+    /// A string literal.
+    Text,
     /// The test implements the type itself, by that constructor if it is a class.
     Stub(TypeId, Option<MethodId>),
 }
@@ -38,7 +43,7 @@ impl Producer {
         match self.way {
             Way::Method(m) | Way::On(m, _) => Some(m),
             Way::Stub(_, ctor) => ctor,
-            Way::Field(_) => None,
+            Way::Field(_) | Way::Text => None,
         }
     }
     /// Whether the statement came about this way.
@@ -46,6 +51,7 @@ impl Producer {
         match self.way {
             Way::Method(m) | Way::On(m, _) => stmt.callee() == Some(m),
             Way::Field(f) => *stmt == Stmt::GetStatic(f),
+            Way::Text => matches!(stmt, Stmt::Str(_)),
             Way::Stub(ty, _) => matches!(stmt, Stmt::Stub(stub) if stub.ty == ty),
         }
     }
@@ -65,6 +71,12 @@ pub struct TargetCall {
 /// How many types are considered for one wanted type: more dilute the choice.
 const MAX_TYPES: usize = 14;
 const MAX_PRODUCERS: usize = 40;
+/// Subtypes of a wanted type that are looked through for methods that return them.
+const MAX_SUBTYPES: usize = 300;
+/// Types that casts ask for.
+const MAX_EXPECTED: usize = 40;
+/// How far a parameter is followed into the methods that it is handed on to.
+const HANDED_ON: u32 = 2;
 
 /// See the module documentation.
 pub struct Palette<'p> {
@@ -77,7 +89,9 @@ pub struct Palette<'p> {
     /// Fields of the trace's classes that a test may write.
     pub fields: Vec<FieldId>,
     pub literals: LiteralPool,
+    pub customs: Customs,
     trace_types: Vec<TypeId>,
+    expected_types: Vec<Ty>,
     plain_packages: &'static [&'static str],
     banned: FxHashSet<MethodId>,
     inner: FxHashSet<MethodId>,
@@ -99,13 +113,14 @@ pub struct PaletteSpec<'p> {
     pub literals: LiteralPool,
     /// Platform packages whose classes are plain data; the rest opens windows and sockets.
     pub plain_packages: &'static [&'static str],
+    pub customs: Customs,
     /// Never called (V10).
     pub banned: FxHashSet<MethodId>,
 }
 
 impl<'p> Palette<'p> {
     pub fn new(spec: PaletteSpec<'p>) -> Palette<'p> {
-        let PaletteSpec { program, scope, trace_types, literals, plain_packages, banned } = spec;
+        let PaletteSpec { program, scope, trace_types, literals, plain_packages, customs, banned } = spec;
         let returning = returning(program, &scope);
         let mut palette = Palette {
             program,
@@ -114,7 +129,9 @@ impl<'p> Palette<'p> {
             members: Vec::new(),
             fields: Vec::new(),
             literals,
+            customs,
             trace_types,
+            expected_types: Vec::new(),
             plain_packages,
             banned,
             inner: FxHashSet::default(),
@@ -126,12 +143,38 @@ impl<'p> Palette<'p> {
         if let Some(class) = palette.trace_types.first().copied() {
             palette.members = palette.members_of(class);
         }
+        palette.expected_types = palette.find_expected();
         palette.fields = palette.trace_types.iter().flat_map(|t| program.fields_of(*t)).filter(|f| palette.writable(*f)).collect();
         palette
     }
 
     pub fn trace_types(&self) -> &[TypeId] {
         &self.trace_types
+    }
+
+    /// Types that the trace's classes cast values to or test them for.
+    pub fn expected_types(&self) -> &[Ty] {
+        &self.expected_types
+    }
+
+    fn find_expected(&self) -> Vec<Ty> {
+        let program = self.program;
+        let root = program.well_known().object;
+        let mut out: Vec<Ty> = Vec::new();
+        let types = self.trace_types.iter().filter(|t| !program.ty(**t).platform).take(MAX_TYPES);
+        for body in types.flat_map(|t| program.methods_of(*t)).filter_map(|m| program.body(m)) {
+            for insn in &body.insns {
+                if let Op::Cast { ty, .. } | Op::InstanceOf { ty, .. } = insn.op
+                    && ty != root
+                    && !out.contains(&ty)
+                    && out.len() < MAX_EXPECTED
+                    && self.scope.nameable_ty(program, ty)
+                {
+                    out.push(ty);
+                }
+            }
+        }
+        out
     }
 
     /// Leaves these methods to the program: a test that calls an inner frame's method itself reaches its line without the frames around it, which
@@ -199,12 +242,28 @@ impl<'p> Palette<'p> {
         if let Some(known) = self.casts.borrow().get(&(method, i)) {
             return known.clone();
         }
-        let casts: Vec<Ty> = match self.program.ty(self.program.method(method).owner).platform {
-            true => Vec::new(),
-            false => self.program.body(method).map(|b| b.casts_of_param(i)).unwrap_or_default(),
-        };
-        let casts: Rc<[Ty]> = casts.into();
+        let casts: Rc<[Ty]> = self.find_casts(method, i, HANDED_ON).into();
         self.casts.borrow_mut().insert((method, i), casts.clone());
+        casts
+    }
+
+    /// In the method itself, then in what it hands the parameter on to.
+    fn find_casts(&self, method: MethodId, i: usize, depth: u32) -> Vec<Ty> {
+        let program = self.program;
+        let body = if program.ty(program.method(method).owner).platform { None } else { program.body(method) };
+        let Some(body) = body else { return Vec::new() };
+        let mut casts = body.casts_of_param(i);
+        if depth > 0 {
+            for (callee, n) in body.hands_on(i) {
+                let found = program.resolve_method(callee.owner, &callee.name, &callee.desc);
+                let more = found.map(|m| self.find_casts(m, n, depth - 1)).unwrap_or_default();
+                more.into_iter().for_each(|ty| {
+                    if !casts.contains(&ty) {
+                        casts.push(ty)
+                    }
+                });
+            }
+        }
         casts
     }
 
@@ -235,10 +294,20 @@ impl<'p> Palette<'p> {
         let mut out: Vec<Producer> = Vec::new();
         for (rank, t) in self.types_for(ty).into_iter().enumerate() {
             let near = 1.0 / (1.0 + 0.3 * rank as f64);
-            self.own_ways(t, ty, near, &mut out);
+            self.own_ways(t, near, &mut out);
+        }
+        for m in self.customs.factories(Ty::reference(ty)) {
+            self.add(*m, 0.8, &mut out);
         }
         for m in self.returning.get(&ty).into_iter().flatten() {
             self.add(*m, 0.3, &mut out);
+        }
+        // what returns a subtype will do as well, unless everything is one
+        if Some(ty) != self.program.well_known().object.as_ref() {
+            for t in self.program.subtypes(ty, MAX_SUBTYPES) {
+                self.customs.factories(Ty::reference(t)).iter().for_each(|m| self.add(*m, 0.5, &mut out));
+                self.returning.get(&t).into_iter().flatten().for_each(|m| self.add(*m, 0.15, &mut out));
+            }
         }
         out.extend(self.stub_ways(ty, &out));
         out.sort_by(|a, b| b.weight.total_cmp(&a.weight));
@@ -247,10 +316,14 @@ impl<'p> Palette<'p> {
     }
 
     /// Constructors, factories and constants that `t` itself declares.
-    fn own_ways(&self, t: TypeId, wanted: TypeId, near: f64, out: &mut Vec<Producer>) {
+    fn own_ways(&self, t: TypeId, near: f64, out: &mut Vec<Producer>) {
+        if Ty::reference(t) == self.program.well_known().string {
+            out.push(Producer { way: Way::Text, weight: near, needs: 0 });
+            return;
+        }
         for m in self.program.methods_of(t) {
             let def = self.program.method(m);
-            let gives = |r: Option<TypeId>| r.is_some_and(|r| self.program.is_subtype(r, wanted));
+            let gives = |r: Option<TypeId>| r.is_some_and(|r| self.program.is_subtype(r, t));
             match def.kind {
                 MethodKind::Constructor => self.add(m, near, out),
                 MethodKind::Static if gives(self.program.signature(m).ret.as_ref()) => self.add(m, near * 0.6, out),
@@ -259,7 +332,7 @@ impl<'p> Palette<'p> {
         }
         for f in self.program.fields_of(t) {
             let def = self.program.field(f);
-            let fits = def.flags.has(Flags::STATIC) && def.ty.as_ref().is_some_and(|r| self.program.is_subtype(r, wanted));
+            let fits = def.flags.has(Flags::STATIC) && def.ty.as_ref().is_some_and(|r| self.program.is_subtype(r, t));
             if fits && self.scope.readable(self.program, f) {
                 out.push(Producer { way: Way::Field(f), weight: near * 0.5, needs: 0 });
             }
@@ -283,14 +356,26 @@ impl<'p> Palette<'p> {
             self.scope.nameable(self.program, *t) && (!def.platform || self.common(*t) || *t == ty)
         };
         let mut types: Vec<TypeId> = all.into_iter().filter(usable).collect();
+        // where the platform has usual implementations, the others are noise
+        let usual = types.iter().any(|t| self.customs.rank(*t).is_some()) || !self.customs.factories(Ty::reference(ty)).is_empty();
+        if usual || self.is_function(ty) {
+            types.retain(|t| *t == ty || !self.program.ty(*t).platform || self.customs.rank(*t).is_some());
+        }
         let key = |t: &TypeId| {
             let def = self.program.ty(*t);
             let here = self.program.package(*t) == self.scope.package;
-            (!self.trace_types.contains(t), *t != ty, def.platform && !self.common(*t), !here && !def.platform, self.program.type_name(*t).len())
+            let rank = self.customs.rank(*t).unwrap_or(usize::MAX);
+            (!self.trace_types.contains(t), *t != ty, !here && !def.platform, rank, self.program.type_name(*t).len())
         };
         types.sort_by_key(key);
         types.truncate(MAX_TYPES);
         types
+    }
+
+    /// An interface of the platform with one method to implement: callers do that themselves.
+    fn is_function(&self, ty: TypeId) -> bool {
+        let def = self.program.ty(ty);
+        def.platform && def.flags.has(Flags::INTERFACE) && stubbable(self.program, &self.scope, ty).is_some_and(|m| m.len() == 1)
     }
 
     fn common(&self, t: TypeId) -> bool {
