@@ -61,5 +61,5 @@ const ELSEWHERE: &str = "";
 
 /// The rules; they do not depend on the goal, because a test can import anything.
 pub fn build_rules() -> BuildRules {
-    BuildRules { plain_packages: PLAIN_PACKAGES, banned: BANNED, closed_packages: Vec::new(), elsewhere: ELSEWHERE }
+    BuildRules { plain_packages: PLAIN_PACKAGES, banned: BANNED, closed_packages: Vec::new(), elsewhere: ELSEWHERE, ..BuildRules::default() }
 }

@@ -64,6 +64,9 @@ fn literals(program: &Program, goal: &CrashGoal, types: &[TypeId]) -> LiteralPoo
         pool.add_message(message);
     }
     types.iter().for_each(|t| pool.add_type(program, *t));
+    // where modules are types, their tables of constants belong to all that is defined in them
+    let modules: Vec<TypeId> = types.iter().filter_map(|t| program.find_type(program.package(*t))).filter(|m| !types.contains(m)).collect();
+    modules.iter().for_each(|m| pool.add_type(program, *m));
     pool
 }
 

@@ -134,6 +134,7 @@ impl<'a> Writer<'a> {
             Stmt::Str(value) => Ok(literal::text(value)),
             Stmt::Null(_) => Ok("None".into()),
             Stmt::Data(data) => self.data(data),
+            Stmt::Stub(_) => Err("a stub of a declared type cannot be written in Python".into()),
             Stmt::Class(ty) => self.class(*ty),
             Stmt::GetStatic(field) => self.static_field(*field),
             Stmt::New { ctor, args } => {
@@ -240,11 +241,21 @@ impl<'a> Writer<'a> {
                 if !is_identifier(&name) {
                     return Err(format!("{owner}.{name} cannot be called by a test"));
                 }
-                format!("{}.{name}", self.receiver(recv)?)
+                format!("{}.{}", self.receiver(recv)?, mangled(&owner, &name))
             }
-            _ => self.member(&owner, &name)?,
+            _ => self.member(&owner, &mangled(&owner, &name))?,
         };
-        Ok(format!("{target}({})", self.arguments(method, args)?))
+        let mark = self.program.method_desc(method).rsplit_once(')').map_or("", |(_, mark)| mark);
+        if mark.contains('@') {
+            return Ok(target);
+        }
+        let call = format!("{target}({})", self.arguments(method, args)?);
+        Ok(match mark {
+            // the body of a generator runs when it is iterated, that of a coroutine when it is awaited
+            "*" => format!("list({call})"),
+            "~" => format!("{}.run({call})", self.imports.whole("asyncio")),
+            _ => call,
+        })
     }
 
     /// As the worker passes them: positional as long as nothing is left out, then by name.
@@ -369,6 +380,16 @@ impl<'a> Writer<'a> {
             parts.push(if plain { format!("{name}={value}") } else { format!("{}: {value}", literal::text(name)) });
         }
         Ok(if plain { format!("{class}({})", parts.join(", ")) } else { format!("{class}(**{{{}}})", parts.join(", ")) })
+    }
+}
+
+/// The name under which a class keeps what its body calls `__name`.
+fn mangled(owner: &str, name: &str) -> String {
+    match owner.split_once(':') {
+        Some((_, class)) if name.starts_with("__") && !name.ends_with("__") => {
+            format!("_{}{name}", class.rsplit('.').next().unwrap_or(class).trim_start_matches('_'))
+        }
+        _ => name.to_string(),
     }
 }
 

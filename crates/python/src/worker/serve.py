@@ -5,7 +5,7 @@ Where modules have started threads, forking would copy a process without them: t
 import select
 import traceback
 
-VERSION = 1
+VERSION = 2
 PREPARING = 0xffffffff
 FLUSH = 32 << 10
 MAX_INTERNED = 20000
@@ -401,7 +401,7 @@ class Server:
             end += number(ended[1])
         numbered = numbers([0 if t is None else self.interned.type(t) + 1 for t in types])
         hits, branches, seen = noted
-        self.send(self.interned.take() + framed(b'\3' + number(index) + end + hits + branches + b'\0' + numbered + seen + b'\0'))
+        self.send(self.interned.take() + framed(b'\3' + number(index) + end + hits + branches + b'\0' + numbered + seen + b'\0\0'))
 
 
 def split(buffer):

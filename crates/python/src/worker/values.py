@@ -25,10 +25,14 @@ class Names:
             self.types[key] = r.text()
         for _ in range(r.number()):
             key, owner, name, desc, static = r.number(), r.text(), r.text(), r.text(), bool(r.byte())
-            self.methods[key] = (owner, name, parameters(desc), static)
+            self.methods[key] = (owner, mangled(owner, name), parameters(desc), static, desc[desc.rfind(')') + 1:])
         for _ in range(r.number()):
             key, owner, name, _, static = r.number(), r.text(), r.text(), r.text(), bool(r.byte())
             self.fields[key] = (owner, name, static)
+        # Stubs are for languages that declare types.
+        for _ in range(r.number()):
+            r.number()
+            r.many(r.number)
         prepare = r.many(r.text)
         r.number()
         return prepare
@@ -50,6 +54,13 @@ def import_module(name):
 class Importing:
     """How modules are imported during a test; replaced where a clock runs."""
     run = staticmethod(importlib.import_module)
+
+
+def mangled(owner, name):
+    """The name under which a class keeps what its body calls `__name`."""
+    if not name.startswith('__') or name.endswith('__') or ':' not in owner:
+        return name
+    return '_%s%s' % (owner.rpartition(':')[2].rpartition('.')[2].lstrip('_'), name)
 
 
 def parameters(desc):
@@ -152,7 +163,7 @@ def execute(stmt, values, names, builder):
     if kind == 'data':
         return builder.build(stmt[1], values)
     if kind == 'call' or kind == 'new':
-        owner, name, declared, static = names.methods[stmt[1]]
+        owner, name, declared, static, mark = names.methods[stmt[1]]
         if kind == 'new':
             target = names.find(owner)
         elif name == '<module>':
@@ -161,7 +172,14 @@ def execute(stmt, values, names, builder):
             target = getattr(names.find(owner), name)
         else:
             target = getattr(values[stmt[2]], name)
+        if '@' in mark:
+            return target
         args, named = arranged(declared, [values[v] for v in stmt[3]])
+        if '*' in mark:
+            return list(target(*args, **named))
+        if '~' in mark:
+            import asyncio
+            return asyncio.run(target(*args, **named))
         return target(*args, **named)
     if kind == 'value':
         return stmt[1]
