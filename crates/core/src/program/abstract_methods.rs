@@ -43,3 +43,78 @@ impl Program {
         (of_class(owner) && !of_class(declares)) || self.is_subtype(owner, declares)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::{Access, BodySource, NewMethod, NewType, ProgramBuilder, Signature, Ty, ir};
+    use crate::testcase::stub::stubbable;
+    use crate::testcase::validity::{Scope, check};
+    use crate::testcase::{Answer, Stmt, Stub, TestCase, Value, Var};
+
+    struct NoBodies;
+    impl BodySource for NoBodies {
+        fn body(&self, _: &Program, _: MethodId) -> Result<Option<ir::Body>, String> {
+            Ok(None)
+        }
+    }
+
+    const PLAIN: Flags = Flags(0);
+
+    fn define(b: &mut ProgramBuilder, name: &str, above: (Option<&str>, &[&str]), flags: Flags, methods: &[(&str, Flags)]) {
+        let package = if name.starts_with("other") { "other" } else { "p" };
+        let (superclass, interfaces) = (above.0, above.1.to_vec());
+        let new = NewType { name, package, access: Access::Public, flags, superclass, interfaces, outer: None, origin: 0, platform: false };
+        let id = b.define(new).unwrap();
+        for (name, flags) in methods {
+            let access = if name.starts_with("package") { Access::Package } else { Access::Public };
+            let new = NewMethod { name, desc: "()I", kind: MethodKind::Instance, access, flags: *flags };
+            b.add_method(id, new, |_| Signature { params: Box::new([]), ret: Ty::INT });
+        }
+    }
+
+    fn program() -> Program {
+        let mut b = ProgramBuilder::new();
+        b.well_known("object", "string", "class");
+        let interface = Flags::INTERFACE.with(Flags::ABSTRACT);
+        define(&mut b, "object", (None, &[]), PLAIN, &[("hash", PLAIN)]);
+        define(&mut b, "string", (Some("object"), &[]), PLAIN, &[]);
+        define(&mut b, "class", (Some("object"), &[]), PLAIN, &[]);
+        define(&mut b, "top", (Some("object"), &[]), interface, &[("a", Flags::ABSTRACT), ("b", Flags::ABSTRACT), ("hash", Flags::ABSTRACT)]);
+        define(&mut b, "mid", (Some("object"), &["top"]), interface, &[("b", PLAIN), ("c", Flags::ABSTRACT)]);
+        define(&mut b, "base", (Some("object"), &["mid"]), Flags::ABSTRACT, &[("a", PLAIN)]);
+        define(&mut b, "again", (Some("base"), &["mid"]), Flags::ABSTRACT, &[("a", Flags::ABSTRACT)]);
+        define(&mut b, "other.closed", (Some("object"), &[]), interface, &[("package", Flags::ABSTRACT)]);
+        b.finish(Box::new(NoBodies))
+    }
+
+    #[test]
+    fn what_something_implements_need_not_be_defined() {
+        let program = program();
+        let names = |ty: &str| -> Vec<String> {
+            let required = program.abstract_methods(program.find_type(ty).unwrap());
+            required.iter().map(|m| program.qualified(*m)).collect()
+        };
+        assert_eq!(names("top"), ["top.a", "top.b"], "every object has a hash");
+        assert_eq!(names("mid"), ["mid.c", "top.a"], "the interface implements one itself");
+        assert_eq!(names("base"), ["mid.c"]);
+        assert_eq!(names("again"), ["again.a", "mid.c"], "declared abstract again");
+        let scope = Scope { package: "p".into() };
+        assert!(stubbable(&program, &scope, program.find_type("other.closed").unwrap()).is_none(), "nobody else can define a method of that package");
+    }
+
+    #[test]
+    fn an_answer_is_a_value_of_a_method_that_the_stub_has() {
+        let program = program();
+        let (ty, scope) = (program.find_type("mid").unwrap(), Scope { package: "p".into() });
+        let test = |method: MethodId, value: Value| {
+            let answers = vec![Answer { method, value: Some(Var(0)), act: None }];
+            TestCase { stmts: vec![Stmt::Lit(value), Stmt::Stub(Box::new(Stub { ty, ctor: None, args: Vec::new(), answers }))] }
+        };
+        let required = program.abstract_methods(ty);
+        assert_eq!(check(&program, &scope, &test(required[0], Value::Int(1))), Ok(()));
+        assert_eq!(check(&program, &scope, &test(required[0], Value::Bool(true))).unwrap_err().rule, "V2 types");
+        let implemented = program.methods_of(ty).next().unwrap();
+        assert_eq!(check(&program, &scope, &test(implemented, Value::Int(1))).unwrap_err().rule, "V2 types");
+    }
+}
