@@ -6,6 +6,7 @@
 pub mod customs;
 pub mod dynamic;
 pub mod literals;
+pub mod pattern;
 pub mod producers;
 pub mod stubs;
 

@@ -1,6 +1,6 @@
 //! Literals: from the program's own constants, from values that comparisons saw, else from a generator (§3.3).
 
-use super::{Palette, Policy};
+use super::{Palette, Policy, pattern};
 use crate::program::{Literal, Prim, Program, TypeId};
 use crate::rng::Rng;
 use crate::search::facts::Facts;
@@ -14,6 +14,8 @@ pub struct LiteralPool {
     strings: Vec<String>,
     /// Words and single marks inside the strings: what sentences are made of.
     tokens: Vec<String>,
+    /// Those of the strings that are regular expressions.
+    patterns: Vec<String>,
     /// Those of the strings and tokens that look like names: keys, options, attributes.
     words: Vec<String>,
 }
@@ -39,6 +41,9 @@ impl LiteralPool {
         }
     }
     pub fn add_string(&mut self, s: &str) {
+        if s.len() <= MAX_PATTERN && pattern::looks_like_pattern(s) && !self.patterns.iter().any(|t| t == s) {
+            self.patterns.push(s.to_string());
+        }
         if s.len() <= 200 && !self.strings.iter().any(|t| t == s) {
             self.strings.push(s.to_string());
             tokens(s).for_each(|t| self.add_token(t));
@@ -97,6 +102,7 @@ impl LiteralPool {
 /// Tokens kept; a program with more is known well enough by these.
 const MAX_TOKENS: usize = 1500;
 const MAX_WORD: usize = 20;
+const MAX_PATTERN: usize = 1000;
 
 /// Runs of letters and digits, and each other character by itself.
 fn tokens(text: &str) -> impl Iterator<Item = &str> {
@@ -190,8 +196,14 @@ fn character(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rn
     rng.between(32, 126) as u16
 }
 
-/// A string: a constant, one that a comparison saw, a number, two constants in a row, a sentence of tokens, or noise.
+/// A string: a constant, one that a comparison saw, what a pattern of the program accepts, a number, two constants in a row, a sentence of tokens, or
+/// noise.
 pub fn text(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rng) -> String {
+    if rng.chance(PATTERN)
+        && let Some(p) = rng.pick(&palette.literals.patterns)
+    {
+        return pattern::sample(p, rng);
+    }
     if rng.chance(policy.pool) {
         let dynamic = facts.strings();
         if rng.chance(0.5)
@@ -225,8 +237,16 @@ pub fn sentence(palette: &Palette<'_>, rng: &mut Rng) -> String {
     }
 }
 
+/// How often a text comes from a pattern, where the program has some.
+const PATTERN: f64 = 0.2;
+
 /// One token: of the program's constants, a small number, or a word.
 pub fn token(palette: &Palette<'_>, rng: &mut Rng) -> String {
+    if rng.chance(PATTERN / 2.0)
+        && let Some(p) = rng.pick(&palette.literals.patterns)
+    {
+        return pattern::sample(p, rng);
+    }
     match rng.pick(&palette.literals.tokens) {
         Some(token) if rng.chance(0.75) => token.clone(),
         _ if rng.chance(0.4) => rng.between(0, 12).to_string(),
