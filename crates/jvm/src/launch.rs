@@ -20,7 +20,7 @@ use rethrow_core::testcase::TestCase;
 use rethrow_worker::pool::{Pool, PoolConfig, PoolStats};
 use rethrow_worker::process::JailedCommand;
 use rethrow_worker::sandbox::{Layers, PROTOCOL_FD, Sandbox};
-use rethrow_worker::session::{Launch, Limits};
+use rethrow_worker::session::{Clock, Launch, Limits};
 
 pub use rethrow_worker::session::StartError;
 pub use watch::{Watch, watch};
@@ -108,6 +108,11 @@ impl<'p> JvmSession<'p> {
 
     pub fn stats(&self) -> PoolStats {
         self.pool.stats()
+    }
+
+    /// When tests have to be over, whatever they do.
+    pub fn clock(&self) -> Arc<Clock> {
+        self.pool.clock()
     }
 
     /// The layers of isolation that a worker runs in.

@@ -16,7 +16,7 @@ use rethrow_core::testcase::TestCase;
 use rethrow_worker::pool::{Pool, PoolConfig, PoolStats};
 use rethrow_worker::process::JailedCommand;
 use rethrow_worker::sandbox::{Layers, Sandbox};
-use rethrow_worker::session::{Launch, Limits};
+use rethrow_worker::session::{Clock, Launch, Limits};
 
 pub use rethrow_worker::session::StartError;
 pub use setup::WORKER_SOURCE;
@@ -105,6 +105,11 @@ impl<'p> PySession<'p> {
 
     pub fn stats(&self) -> PoolStats {
         self.pool.stats()
+    }
+
+    /// When tests have to be over, whatever they do.
+    pub fn clock(&self) -> Arc<Clock> {
+        self.pool.clock()
     }
 
     /// The layers of isolation that a worker runs in.

@@ -6,6 +6,7 @@ pub mod java;
 pub mod python;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use rethrow_core::goal::CrashGoal;
 use rethrow_core::parsed::Parsed;
@@ -19,6 +20,7 @@ use rethrow_jvm::trace as java_trace;
 use rethrow_python::trace as python_trace;
 use rethrow_worker::pool::PoolStats;
 use rethrow_worker::sandbox::Layers;
+use rethrow_worker::session::Clock;
 
 use crate::align::Aligned;
 use crate::config::Config;
@@ -141,4 +143,6 @@ pub trait Live: Session {
     fn stats(&self) -> PoolStats;
     /// The layers of isolation that a worker runs in.
     fn layers(&self) -> Option<Layers>;
+    /// When tests have to be over, whatever they do.
+    fn clock(&self) -> Arc<Clock>;
 }

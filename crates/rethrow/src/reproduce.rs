@@ -28,6 +28,7 @@ use crate::language::Rendered;
 use crate::record::{self, Frames, Nearest, RunRecord, Verdict};
 use crate::report::{Event, Phase, Progress};
 use crate::worker;
+use rethrow_worker::session::Clock;
 
 /// Of the budget, so much is kept for minimising and confirming …
 const TAIL_SHARE: f64 = 0.15;
@@ -97,6 +98,8 @@ struct Written {
 /// When the search ends: its share of the budget, or the user.
 struct Deadline {
     until: Instant,
+    /// Ends what workers do, too: a batch may be full of tests that hang.
+    clock: Arc<Clock>,
     interrupted: Arc<AtomicBool>,
 }
 
@@ -151,7 +154,7 @@ impl<'c> Walk<'c> {
         let mut started = self.aligned.platform.start(self.config, &self.aligned, self.scratch.path())?;
         record.diagnostics.extend(std::mem::take(&mut started.problems));
         emit(Event::Phase { phase: Phase::Search });
-        let deadline = Deadline { until: self.search_end(), interrupted: self.config.host.interrupted.clone() };
+        let deadline = Deadline { until: self.search_end(), clock: started.session.clock(), interrupted: self.config.host.interrupted.clone() };
         let searched = self.with_evaluator(&mut *started.session, &started.plan, &deadline, emit, record);
         worker::note(&*started.session, self.config, record);
         searched
@@ -179,6 +182,7 @@ impl<'c> Walk<'c> {
         // what fresh processes refute is set aside, and the search goes on from another seed as long as it has time
         for refuted in 0.. {
             let started = Instant::now();
+            deadline.clock.set(self.search_end());
             let stop = portfolio::run(&mut evaluator, &self.aligned.program, &self.rules, &schedule, self.config.seed.wrapping_add(refuted));
             record.elapsed_ms.search += millis(started.elapsed());
             if let Stop::SessionLost(why) = &stop
@@ -194,6 +198,7 @@ impl<'c> Walk<'c> {
             }
             let late = self.end().saturating_duration_since(Instant::now()) < CONFIRM_MIN && record.confirmed.runs > 0;
             let Some(found) = evaluator.found().filter(|_| !late).cloned() else { break };
+            deadline.clock.set(self.end());
             let smaller = self.minimized(&mut evaluator, found.clone(), record);
             let shown = smaller.test.clone();
             let emit = &mut **emit_cell.borrow_mut();

@@ -13,7 +13,7 @@ use rethrow_core::target::SessionLost;
 use rethrow_core::testcase::TestCase;
 
 use crate::protocol::{Define, Done};
-use crate::session::{Fate, Job, Launch, Limits, Names, StartError, Worker};
+use crate::session::{Clock, Fate, Job, Launch, Limits, Names, StartError, Worker};
 
 /// Tests given to a worker at once.
 const CHUNK: usize = 256;
@@ -52,6 +52,7 @@ pub struct Pool {
     lanes: Vec<Option<Worker>>,
     shared: Shared,
     names: Names,
+    clock: Arc<Clock>,
 }
 
 /// What the lanes share while a batch runs.
@@ -84,6 +85,7 @@ struct Batch<'a> {
     results: Mutex<Vec<Option<Execution>>>,
     lost: Mutex<Option<SessionLost>>,
     chunk: usize,
+    clock: &'a Clock,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -105,7 +107,7 @@ impl Pool {
             ending: Mutex::default(),
         };
         lock(&shared.stats).starts = 1;
-        Ok(Pool { launch, config, lanes, shared, names: Names::default() })
+        Ok(Pool { launch, config, lanes, shared, names: Names::default(), clock: Arc::default() })
     }
 
     pub fn stats(&self) -> PoolStats {
@@ -129,6 +131,11 @@ impl Pool {
         lock(&self.shared.preparation).list.extend(new.prepare);
     }
 
+    /// When batches have to be over: what has not run by then counts as ended by the clock.
+    pub fn clock(&self) -> Arc<Clock> {
+        self.clock.clone()
+    }
+
     /// Types whose first use always belongs to the test.
     pub fn never_prepare(&mut self, types: impl IntoIterator<Item = String>) {
         lock(&self.shared.preparation).banned.extend(types);
@@ -145,6 +152,7 @@ impl Pool {
             results: Mutex::new(tests.iter().map(|_| None).collect()),
             lost: Mutex::default(),
             chunk: tests.len().div_ceil(lanes * 2).clamp(1, CHUNK),
+            clock: &self.clock,
         };
         let (launch, config, shared) = (&self.launch, self.config, &self.shared);
         if lanes == 1 || tests.len() == 1 {
@@ -163,15 +171,18 @@ impl Pool {
         if let Some(lost) = lost {
             return Err(lost);
         }
-        let missing = || SessionLost("a test was never run".to_owned());
-        results.into_iter().map(|r| r.ok_or_else(missing)).collect()
+        let missing = || match self.clock.is_over() {
+            true => Ok(Execution::ended(Outcome::TimeLimit { at: 0 })),
+            false => Err(SessionLost("a test was never run".to_owned())),
+        };
+        results.into_iter().map(|r| r.map_or_else(missing, Ok)).collect()
     }
 
     /// Runs one test in a worker that has run nothing.
     pub fn execute_pristine(&mut self, program: &Program, test: &TestCase) -> Result<Execution, SessionLost> {
         for _ in 0..MAX_FAILURES {
             let Some(mut worker) = self.shared.fresh(&self.launch) else { continue };
-            let job = Job { program, names: &self.names, prepare: &[], banned: &[], limits: self.config.limits, pristine: true };
+            let job = Job { program, names: &self.names, prepare: &[], banned: &[], limits: self.config.limits, pristine: true, clock: None };
             let mut ran = worker.run(&job, vec![test.clone()]);
             self.shared.count(&ran.results, matches!(ran.fate, Fate::Dead));
             match ran.fate {
@@ -292,6 +303,9 @@ impl Lane<'_> {
     fn work(&mut self, batch: &Batch<'_>) {
         let (mut failures, mut stubborn) = (0, false);
         while failures < MAX_FAILURES {
+            if batch.clock.is_over() {
+                return;
+            }
             let Some(worker) = self.worker.take().or_else(|| self.shared.next(self.launch)) else {
                 failures += 1;
                 continue;
@@ -313,7 +327,8 @@ impl Lane<'_> {
     fn run(&mut self, batch: &Batch<'_>, mut worker: Worker, taken: &[usize], pristine: bool) -> Yield {
         let tests = taken.iter().map(|i| batch.tests[*i].clone()).collect();
         let Preparation { list, banned } = lock(&self.shared.preparation).clone();
-        let job = Job { program: batch.program, names: batch.names, prepare: &list, banned: &banned, limits: self.config.limits, pristine };
+        let job =
+            Job { program: batch.program, names: batch.names, prepare: &list, banned: &banned, limits: self.config.limits, pristine, clock: Some(batch.clock) };
         let ran = worker.run(&job, tests);
         self.shared.count(&ran.results, matches!(ran.fate, Fate::Dead));
         let learned = self.shared.note_preparation(&ran.done);

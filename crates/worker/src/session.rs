@@ -8,6 +8,7 @@ use std::os::unix::fs::FileExt;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use rethrow_core::execution::{BranchSeen, Execution, Outcome, Seen};
@@ -84,6 +85,32 @@ pub struct Job<'a> {
     pub limits: Limits,
     /// See [`Run::pristine`].
     pub pristine: bool,
+    /// When it has to be over, whatever the tests do.
+    pub clock: Option<&'a Clock>,
+}
+
+/// When all work has to be over. It may be moved while workers run.
+#[derive(Debug)]
+pub struct Clock {
+    made: Instant,
+    /// Milliseconds after that.
+    end: AtomicU64,
+}
+
+impl Default for Clock {
+    fn default() -> Self {
+        Clock { made: Instant::now(), end: AtomicU64::new(u64::MAX) }
+    }
+}
+
+impl Clock {
+    pub fn set(&self, end: Instant) {
+        let ms = end.saturating_duration_since(self.made).as_millis();
+        self.end.store(u64::try_from(ms).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+    pub fn is_over(&self) -> bool {
+        self.made.elapsed().as_millis() >= u128::from(self.end.load(Ordering::Relaxed))
+    }
 }
 
 /// What becomes of a worker after a run.
@@ -218,7 +245,7 @@ impl Worker {
         let run = Run { step_limit: limits.steps, time_limit_ms: limits.time_ms, pristine: job.pristine, tests };
         let sent = self.send_names(job).and_then(|()| protocol::send(&mut self.writer, &Request::Run(run)));
         let end = match sent {
-            Ok(()) => self.listen(job.program, count, limits, &mut ran),
+            Ok(()) => self.listen(job, count, &mut ran),
             Err(e) => Err(Ending::Lost(e)),
         };
         self.ran += ran.results.len() as u64;
@@ -230,6 +257,11 @@ impl Worker {
                     ran.fate = Fate::Retired;
                 }
                 ran.done = done;
+            }
+            Err(Ending::Over) => {
+                self.process.kill();
+                ran.fate = Fate::Retired;
+                "the time was up".clone_into(&mut ran.why);
             }
             Err(ending) => self.bury(ending, count, &mut ran),
         }
@@ -253,11 +285,11 @@ impl Worker {
         if define.is_empty() { Ok(()) } else { protocol::send(&mut self.writer, &Request::Define(define)) }
     }
 
-    fn listen(&mut self, program: &Program, count: usize, limits: Limits, ran: &mut Ran) -> Result<Done, Ending> {
-        let mut patience = Patience::new(limits);
+    fn listen(&mut self, job: &Job<'_>, count: usize, ran: &mut Ran) -> Result<Done, Ending> {
+        let mut patience = Patience::new(job.limits);
         loop {
             match self.reader.receive::<Reply>() {
-                Ok(Reply::Known(known)) => self.learn(program, known),
+                Ok(Reply::Known(known)) => self.learn(job.program, known),
                 Ok(Reply::Result(observed)) if (observed.test as usize) < count => {
                     ran.results.push((observed.test as usize, self.execution(observed)));
                 }
@@ -267,6 +299,9 @@ impl Worker {
                 Err(e) => return Err(Ending::Lost(e)),
             }
             if patience.glance_is_due() {
+                if job.clock.is_some_and(Clock::is_over) {
+                    return Err(Ending::Over);
+                }
                 patience.check(self.progress(), || self.process.rss_bytes())?;
             }
         }
@@ -292,6 +327,7 @@ impl Worker {
         ran.why = match (&ending, status) {
             (Ending::Stuck, _) => "it did not react to its time limit".to_owned(),
             (Ending::Fat(bytes), _) => format!("it used {} MiB of memory", bytes >> 20),
+            (Ending::Over, _) => "the time was up".to_owned(),
             (Ending::Lying, _) => "it broke the protocol".to_owned(),
             (Ending::Lost(_), Some(status)) => format!("it ended with {status}{}", tail(&self.stderr())),
             (Ending::Lost(e), None) => format!("{e}{}", tail(&self.stderr())),
@@ -384,6 +420,8 @@ enum Ending {
     Stuck,
     Fat(u64),
     Lying,
+    /// Nothing is wrong with it, but there is no time left.
+    Over,
 }
 
 /// Watches a worker that should be at work.

@@ -18,6 +18,7 @@ use rethrow_jvm::rules::build_rules;
 use rethrow_jvm::trace::looks_obfuscated;
 use rethrow_worker::pool::PoolStats;
 use rethrow_worker::sandbox::Layers;
+use rethrow_worker::session::Clock;
 
 use super::{Live, Opened, Platform, Rendered, Started};
 use crate::align::Aligned;
@@ -256,6 +257,9 @@ impl Live for JvmSession<'_> {
     }
     fn layers(&self) -> Option<Layers> {
         JvmSession::layers(self)
+    }
+    fn clock(&self) -> Arc<Clock> {
+        JvmSession::clock(self)
     }
 }
 

@@ -18,6 +18,7 @@ use rethrow_python::rules::build_rules;
 use rethrow_python::source::{self, Places, Sources};
 use rethrow_worker::pool::PoolStats;
 use rethrow_worker::sandbox::Layers;
+use rethrow_worker::session::Clock;
 
 use super::{Live, Opened, Platform, Rendered, Started};
 use crate::align::Aligned;
@@ -159,5 +160,8 @@ impl Live for PySession<'_> {
     }
     fn layers(&self) -> Option<Layers> {
         PySession::layers(self)
+    }
+    fn clock(&self) -> Arc<Clock> {
+        PySession::clock(self)
     }
 }
