@@ -24,6 +24,8 @@ struct Calls {
 pub struct Facts {
     ints: Ring<i64>,
     strings: Ring<Arc<str>>,
+    /// Words that exceptions quoted: what was expected, missing or unknown.
+    told: Ring<Arc<str>>,
     returned: FxHashMap<MethodId, Vec<TypeId>>,
     calls: FxHashMap<MethodId, Calls>,
 }
@@ -63,6 +65,10 @@ impl Facts {
     pub fn strings(&self) -> &[Arc<str>] {
         &self.strings.items
     }
+    /// Words that exceptions quoted: what was expected, missing or unknown.
+    pub fn told(&self) -> &[Arc<str>] {
+        &self.told.items
+    }
     /// Run-time types of what a method returned.
     pub fn returned(&self, method: MethodId) -> &[TypeId] {
         self.returned.get(&method).map_or(&[], |v| v)
@@ -79,6 +85,8 @@ impl Facts {
                 Seen::Str(s) => self.strings.add(s.clone()),
             }
         }
+        let message = execution.thrown().and_then(|(_, chain)| chain.first()?.message.as_deref());
+        message.into_iter().flat_map(quoted).for_each(|word| self.told.add(word.into()));
         let stopped = stopped_at(&execution.outcome);
         let cost = if costly(&execution.outcome) { COSTLY } else { 1 };
         for (i, stmt) in test.stmts.iter().enumerate() {
@@ -101,6 +109,13 @@ impl Facts {
     }
 }
 
+/// The short texts in quotation marks of a message.
+fn quoted(message: &str) -> Vec<&str> {
+    const LONGEST: usize = 30;
+    let inside = |mark: char| message.split(mark).skip(1).step_by(2).take(4);
+    ['\'', '"', '`'].into_iter().flat_map(inside).filter(|word| !word.is_empty() && word.len() <= LONGEST).collect()
+}
+
 /// A hang or a death costs as much time as hundreds of tests: whatever took part in it is tried less from now on.
 const COSTLY: u32 = 20;
 
@@ -116,5 +131,17 @@ fn stopped_at(outcome: &Outcome) -> usize {
             *at as usize
         }
         Outcome::Died { .. } => usize::MAX,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_in_quotation_marks_are_taken_from_messages() {
+        assert_eq!(quoted("operation does not contain 'path' or \"op\""), ["path", "op"]);
+        assert!(quoted("no quotes here, don't").iter().all(|w| w.len() <= 30));
+        assert!(quoted(&format!("'{}'", "x".repeat(40))).is_empty());
     }
 }

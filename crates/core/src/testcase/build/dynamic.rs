@@ -174,10 +174,12 @@ impl Maker<'_, '_> {
     /// A key: mostly a word that the program itself mentions.
     fn key_text(&mut self) -> String {
         let (palette, facts) = (self.palette, self.facts);
-        if self.rng.chance(0.3)
-            && let Some(word) = self.rng.pick(facts.strings())
-        {
-            return word.to_string();
+        for known in [facts.told(), facts.strings()] {
+            if self.rng.chance(0.3)
+                && let Some(word) = self.rng.pick(known)
+            {
+                return word.to_string();
+            }
         }
         match self.rng.pick(palette.literals.words()) {
             Some(word) if self.rng.chance(0.85) => word.clone(),

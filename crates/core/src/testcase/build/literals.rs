@@ -204,6 +204,11 @@ pub fn text(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rng
     {
         return pattern::sample(p, rng);
     }
+    if rng.chance(TOLD)
+        && let Some(word) = rng.pick(facts.told())
+    {
+        return word.to_string();
+    }
     if rng.chance(policy.pool) {
         let dynamic = facts.strings();
         if rng.chance(0.5)
@@ -237,6 +242,8 @@ pub fn sentence(palette: &Palette<'_>, rng: &mut Rng) -> String {
     }
 }
 
+/// How often a text is what an exception quoted.
+const TOLD: f64 = 0.05;
 /// How often a text comes from a pattern, where the program has some.
 const PATTERN: f64 = 0.2;
 

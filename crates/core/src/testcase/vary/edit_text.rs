@@ -12,9 +12,10 @@ const PAIRS: [(&str, &str); 8] = [("(", ")"), ("[", "]"), ("{", "}"), ("<", ">")
 pub fn edit(context: &Context<'_, '_>, rng: &mut Rng, s: &str) -> String {
     let mut chars: Vec<char> = s.chars().collect();
     loop {
-        match rng.below(12) {
+        match rng.below(14) {
             0..=6 => edit_chars(context, rng, &mut chars),
-            7 => insert_token(context, rng, &mut chars),
+            7 | 8 => insert_token(context, rng, &mut chars),
+            9 => edit_number(context, rng, &mut chars),
             _ => edit_parts(context, rng, &mut chars),
         }
         if rng.chance(0.6) {
@@ -62,10 +63,35 @@ fn edit_chars(context: &Context<'_, '_>, rng: &mut Rng, chars: &mut Vec<char>) {
     }
 }
 
+/// Half of the time set off by a mark that the text has already, or a blank: lists and fields grow that way.
 fn insert_token(context: &Context<'_, '_>, rng: &mut Rng, chars: &mut Vec<char>) {
     let at = if rng.chance(0.4) { chars.len() } else { rng.below(chars.len() + 1) };
-    let token = literals::token(context.palette, rng);
+    let mut token = match rng.pick(context.facts.told()) {
+        Some(word) if rng.chance(0.3) => word.to_string(),
+        _ => literals::token(context.palette, rng),
+    };
+    if rng.chance(0.5) {
+        let marks: Vec<char> = chars.iter().copied().filter(|c| !c.is_alphanumeric()).collect();
+        token.insert(0, rng.pick(&marks).copied().filter(|_| rng.chance(0.6)).unwrap_or(' '));
+    }
     chars.splice(at..at, token.chars());
+}
+
+/// A number in the text becomes another: a neighbour, a border, or one that the program mentions.
+fn edit_number(context: &Context<'_, '_>, rng: &mut Rng, chars: &mut Vec<char>) {
+    let starts: Vec<usize> = (0..chars.len()).filter(|i| chars[*i].is_ascii_digit() && (*i == 0 || !chars[*i - 1].is_ascii_digit())).collect();
+    let Some(start) = rng.pick(&starts).copied() else { return };
+    let end = chars[start..].iter().position(|c| !c.is_ascii_digit()).map_or(chars.len(), |n| start + n);
+    let old: i64 = chars[start..end].iter().collect::<String>().parse().unwrap_or(0);
+    let new = match rng.below(6) {
+        0 | 1 => 0,
+        2 => old.saturating_add(rng.between(-1, 1)),
+        3 => *rng.pick(&[1, 9, 12, 13, 24, 31, 32, 60, 99, 100, 255, 256, 9999, i64::MAX]).expect("not empty"),
+        4 => rng.pick(context.palette.literals.ints()).copied().unwrap_or(old),
+        _ => rng.between(0, 100),
+    };
+    let text = if rng.chance(0.2) { format!("{new:0width$}", width = end - start) } else { new.to_string() };
+    chars.splice(start..end, text.chars());
 }
 
 fn edit_parts(context: &Context<'_, '_>, rng: &mut Rng, chars: &mut Vec<char>) {
