@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::program::TypeId;
+use crate::testcase::Value;
 use crate::trace::Throwable;
 
 /// How a test ended. What a test does is an outcome, never an error of the session.
@@ -59,6 +62,16 @@ pub enum Seen {
     Str(Arc<str>),
 }
 
+/// The value of a statement, as far as a test can assert it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Returned {
+    Null,
+    /// Some object.
+    Object,
+    Prim(Value),
+    Text(String),
+}
+
 /// See the module documentation.
 #[derive(Clone, Debug)]
 pub struct Execution {
@@ -77,6 +90,10 @@ pub struct Execution {
     /// For each frame of the plan's chain, how far out the chain was unbroken when its line was reached: the number of the outermost such frame, at
     /// best of all times; 0 if the line was not reached. Empty if the session does not observe callers.
     pub reach: Vec<u32>,
+    /// Method entries and loop rounds of the program: what the test cost, whatever the machine.
+    pub steps: u32,
+    /// By statement, only where the values were asked for ([`crate::target::Session::inspect`]).
+    pub values: Vec<Option<Returned>>,
 }
 
 impl Execution {
@@ -90,6 +107,8 @@ impl Execution {
             seen: Vec::new(),
             refused: Vec::new(),
             reach: Vec::new(),
+            steps: 0,
+            values: Vec::new(),
         }
     }
     pub fn hit(&self, probe: u32) -> bool {

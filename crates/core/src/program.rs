@@ -11,6 +11,7 @@ pub mod dominators;
 pub mod ir;
 pub mod literals;
 pub mod parameter;
+pub mod purity;
 pub mod ty;
 
 use std::sync::{Arc, Mutex, OnceLock};

@@ -7,6 +7,7 @@
 pub mod blocked;
 pub mod facts;
 pub mod genetic;
+pub mod grt;
 pub mod portfolio;
 pub mod presets;
 pub mod targets;

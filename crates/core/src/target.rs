@@ -1,6 +1,7 @@
 //! The seam between the search and a language: how a test is executed, rendered and confirmed.
 
 pub mod confirmation;
+pub mod suite;
 
 use std::path::PathBuf;
 
@@ -18,6 +19,10 @@ pub struct SessionLost(pub String);
 pub trait Session {
     /// Results in the order of `batch`. What a test does (hang, exit, exhaust memory) is an `Outcome`, never an `Err`.
     fn execute(&mut self, batch: &[TestCase]) -> Result<Vec<Execution>, SessionLost>;
+    /// The same, with the values of the statements.
+    fn inspect(&mut self, batch: &[TestCase]) -> Result<Vec<Execution>, SessionLost> {
+        self.execute(batch)
+    }
     /// The same in a worker that has run nothing before.
     fn execute_pristine(&mut self, test: &TestCase) -> Result<Execution, SessionLost>;
 }

@@ -24,13 +24,16 @@ pub use rewrite::{instrument, instrument_marked};
 pub use runtime::probe_classes;
 
 use crate::classfile::{ClassError, ClassFile};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// How closely a class is watched. Steps, `exit` calls, and writes of static fields are covered at every level.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Detail {
     /// Hits after every instruction that may throw, at lines and blocks; distances of branches; switch values.
     Full,
+    /// Hits at the start of basic blocks; distances of branches; switch values: what coverage needs, for many classes at once.
+    Edges,
     /// Hits at the start of basic blocks only.
     Blocks,
     /// No hits.

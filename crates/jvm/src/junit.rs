@@ -5,12 +5,15 @@
 
 pub mod access;
 mod body;
+mod compiler;
 mod confirm;
 mod erasure;
 pub mod generics;
 mod literal;
 mod names;
 mod stub;
+mod suite;
+mod suite_plan;
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -24,9 +27,11 @@ use rethrow_core::trace::Frame;
 
 use crate::classpath::ClassPath;
 use body::{Body, Scope};
+pub use compiler::compiler_plan;
 pub use confirm::{ConfirmConfig, parse_result, plan};
 use generics::{FromClassFiles, Generics};
 use names::TypeNames;
+pub use suite_plan::{SuiteConfig, suite_plan};
 
 /// Where tests go whose own package takes no further classes.
 pub const FALLBACK_PACKAGE: &str = "rethrow.generated";

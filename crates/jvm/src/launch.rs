@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use rethrow_core::execution::Execution;
 use rethrow_core::probe::ChainFrame;
-use rethrow_core::program::Program;
+use rethrow_core::program::{Program, TypeId};
 use rethrow_core::target::{Session, SessionLost};
 use rethrow_core::testcase::TestCase;
 use rethrow_worker::pool::{Pool, PoolConfig, PoolStats};
@@ -23,7 +23,7 @@ use rethrow_worker::sandbox::{Layers, PROTOCOL_FD, Sandbox};
 use rethrow_worker::session::{Clock, Launch, Limits};
 
 pub use rethrow_worker::session::StartError;
-pub use watch::{Watch, watch};
+pub use watch::{Watch, watch, watch_at};
 
 use crate::embed::WORKER_ARGUMENT;
 use crate::embed::setup::{self, Setup};
@@ -106,6 +106,12 @@ impl<'p> JvmSession<'p> {
         Ok(JvmSession { program, named: Named::default(), pool })
     }
 
+    /// Initialises types outside any test: what their initialisers cost, or break, is then no test's doing.
+    pub fn prepare(&mut self, types: &[TypeId]) {
+        let new = self.named.prepare_all(self.program, types);
+        self.pool.define(new);
+    }
+
     pub fn stats(&self) -> PoolStats {
         self.pool.stats()
     }
@@ -140,6 +146,11 @@ impl Session for JvmSession<'_> {
     fn execute(&mut self, batch: &[TestCase]) -> Result<Vec<Execution>, SessionLost> {
         self.name(batch);
         self.pool.execute(self.program, batch)
+    }
+
+    fn inspect(&mut self, batch: &[TestCase]) -> Result<Vec<Execution>, SessionLost> {
+        self.name(batch);
+        self.pool.inspect(self.program, batch)
     }
 
     fn execute_pristine(&mut self, test: &TestCase) -> Result<Execution, SessionLost> {

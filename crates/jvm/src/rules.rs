@@ -1,7 +1,9 @@
 //! What a test of a Java program may use: knowledge about the platform that the search, which knows no language, is given.
 
 use rethrow_core::goal::CrashGoal;
-use rethrow_core::program::Program;
+use rethrow_core::program::purity::PurityRules;
+use rethrow_core::program::{Program, TypeId};
+use rethrow_core::search::grt::oracle::OracleRules;
 use rethrow_core::search::targets::BuildRules;
 
 use crate::classpath::ClassPath;
@@ -188,7 +190,125 @@ const BANNED: &[(&str, &str)] = &[
     // nothing but null, unless system properties are set
     ("java.lang.Integer", "getInteger"),
     ("java.lang.Long", "getLong"),
+    // its constants are the process's own streams, which a test must not close
+    ("java.io.FileDescriptor", "*"),
 ];
+
+/// What is known of the JDK's methods without looking at them.
+pub const PURITY: PurityRules = PurityRules {
+    unchanging: &[
+        "java.lang.Object",
+        "java.lang.String",
+        "java.lang.Boolean",
+        "java.lang.Byte",
+        "java.lang.Character",
+        "java.lang.Short",
+        "java.lang.Integer",
+        "java.lang.Long",
+        "java.lang.Float",
+        "java.lang.Double",
+        "java.lang.Number",
+        "java.lang.Class",
+        "java.lang.Math",
+        "java.lang.System",
+        "java.util.Objects",
+        "java.util.Locale",
+        "java.util.UUID",
+        "java.math.BigInteger",
+        "java.math.BigDecimal",
+        "java.util.regex.Pattern",
+    ],
+    looking: &[
+        "get",
+        "is",
+        "has",
+        "contains",
+        "size",
+        "length",
+        "equals",
+        "hashCode",
+        "toString",
+        "compare",
+        "indexOf",
+        "lastIndexOf",
+        "charAt",
+        "substring",
+        "isEmpty",
+        "iterator",
+        "keySet",
+        "entrySet",
+        "values",
+        "intValue",
+        "longValue",
+        "doubleValue",
+        "toArray",
+        "stream",
+        "clone",
+        "valueOf",
+        "format",
+        "parse",
+        "copyOf",
+        "asList",
+        "unmodifiable",
+        "empty",
+        "requireNonNull",
+        "binarySearch",
+        "matches",
+        "startsWith",
+        "endsWith",
+        "max",
+        "min",
+        "abs",
+    ],
+};
+
+/// What Java's exceptions mean.
+pub const ORACLE: OracleRules = OracleRules {
+    unchecked: &["java.lang.RuntimeException", "java.lang.Error"],
+    rejections: &[
+        "java.lang.IllegalArgumentException",
+        "java.lang.IllegalStateException",
+        "java.lang.UnsupportedOperationException",
+        "java.util.NoSuchElementException",
+        "java.util.ConcurrentModificationException",
+        "java.util.concurrent.RejectedExecutionException",
+        "java.lang.IllegalMonitorStateException",
+        // tests are written without type arguments, so these are mostly the test's fault
+        "java.lang.ClassCastException",
+        "java.lang.ArrayStoreException",
+        "java.time.DateTimeException",
+        "java.io.UncheckedIOException",
+    ],
+    machine: &[
+        "java.lang.VirtualMachineError",
+        "java.lang.LinkageError",
+        "java.lang.ThreadDeath",
+        "java.lang.SecurityException",
+        "java.lang.reflect.InaccessibleObjectException",
+    ],
+    poison: &["java.lang.ExceptionInInitializerError", "java.lang.NoClassDefFoundError"],
+    null: "java.lang.NullPointerException",
+    ranges: &["java.lang.IndexOutOfBoundsException", "java.lang.NegativeArraySizeException", "java.lang.ArithmeticException"],
+};
+
+/// The rules for tests of whole classes.
+pub fn suite_rules(program: &Program, types: &[TypeId], classpath: &ClassPath) -> BuildRules {
+    let mut closed_packages: Vec<String> = Vec::new();
+    for package in types.iter().map(|t| program.package(*t)) {
+        if !closed_packages.iter().any(|p| p == package) && classpath.is_closed(package) {
+            closed_packages.push(package.to_string());
+        }
+    }
+    BuildRules {
+        plain_packages: PLAIN_PACKAGES,
+        staples: STAPLES,
+        factories: FACTORIES,
+        fillers: FILLERS,
+        banned: BANNED,
+        closed_packages,
+        elsewhere: FALLBACK_PACKAGE,
+    }
+}
 
 /// The rules for one goal: packages of its frames that are sealed, signed or the JDK's own take no further class.
 pub fn build_rules(program: &Program, goal: &CrashGoal, classpath: &ClassPath) -> BuildRules {

@@ -50,12 +50,12 @@ pub fn align(config: &Config, emit: &mut dyn FnMut(Event)) -> Result<Aligned, Us
 }
 
 /// Enters a jail and leaves it: what it lacks is told now, not after a search.
-fn probe_sandbox(config: &Config) -> Result<Layers, UserError> {
+pub fn probe_sandbox(config: &Config) -> Result<Layers, UserError> {
     let launcher = own_executable()?;
     probe(&launcher, sandbox_mode(config.sandbox)).map_err(|error| spawn_error(error, "a probe"))
 }
 
-fn banner(config: &Config, layers: &Layers) -> String {
+pub fn banner(config: &Config, layers: &Layers) -> String {
     match config.sandbox {
         Sandbox::Off => "OFF: the program can touch files and the network".into(),
         Sandbox::Default | Sandbox::Strict => layers.to_string(),

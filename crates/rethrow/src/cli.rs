@@ -40,6 +40,8 @@ Exit codes:
 pub enum Command {
     /// Find a test that makes the program crash as in the log
     Reproduce(ReproduceArgs),
+    /// Write tests for classes: a regression suite, and failing tests for what looks like defects
+    Generate(GenerateArgs),
     /// Confirm the test case of an earlier run once more
     Replay(ReplayArgs),
     /// Tell what is installed, what is missing and how to get it
@@ -110,6 +112,69 @@ pub struct ReproduceArgs {
     pub search: SearchOptions,
     #[command(flatten)]
     pub output: Output,
+}
+
+#[derive(Debug, Args)]
+pub struct GenerateArgs {
+    /// Jars and class folders, colon-separated (`lib/*` takes all jars of a folder); also `-cp`
+    #[arg(long, value_name = "PATHS")]
+    pub classpath: Vec<OsString>,
+    /// Classes to test: names in which `*` stands for anything, comma-separated [default: all of the first entry]
+    #[arg(long, value_name = "PATTERNS", value_delimiter = ',')]
+    pub classes: Vec<String>,
+    /// Time for everything: search, compilation and confirmation (500ms, 90s, 5m, 1h)
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_budget)]
+    pub budget: Duration,
+    /// Stop the search after so many executed tests
+    #[arg(long, value_name = "N")]
+    pub max_tests: Option<u64>,
+    /// Start of all chance
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Where the tests go [default: <run-dir>/tests]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Where the run record and the coverage page go
+    #[arg(long, value_name = "DIR", default_value = "rethrow.out")]
+    pub run_dir: PathBuf,
+    /// `grt`: the paper's parameters; `randoop`: feedback-directed random testing alone
+    #[arg(long, value_name = "NAME", value_enum, default_value_t = GeneratePreset::Default)]
+    pub preset: GeneratePreset,
+    /// Only these components of guided random testing
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', conflicts_with = "without")]
+    pub only: Vec<ComponentName>,
+    /// All components but these
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub without: Vec<ComponentName>,
+    /// The JDK to run the program with
+    #[arg(long, value_name = "DIR")]
+    pub java_home: Option<PathBuf>,
+    #[command(flatten)]
+    pub jail: JailOptions,
+    /// Worker processes [default: one for each core, at most 4]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub workers: Option<u32>,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GeneratePreset {
+    Default,
+    Grt,
+    Randoop,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ComponentName {
+    ConstantMining,
+    Impurity,
+    ElephantBrain,
+    Detective,
+    Orienteering,
+    Bloodhound,
 }
 
 #[derive(Debug, Args)]

@@ -14,7 +14,7 @@ use rethrow_jvm::jdk::{self, Jdk};
 use serde::{Deserialize, Serialize};
 
 use crate::choice::SearchChoice;
-use crate::cli::{ReproduceArgs, Sandbox, Style};
+use crate::cli::{GenerateArgs, ReproduceArgs, Sandbox, Style};
 use crate::error::UserError;
 
 /// More workers than this do not pay by default: each holds a whole JVM.
@@ -185,6 +185,35 @@ impl Config {
             workers: args.workers.map_or(host.cores.min(DEFAULT_WORKERS), |n| n as usize),
             confirm_runs: args.confirm_runs,
             search: SearchChoice::of(args.search),
+            host,
+        })
+    }
+
+    /// For a run that has no log.
+    pub fn for_generate(args: &GenerateArgs, host: Host) -> Result<Config, UserError> {
+        let absolute = |path: &Path| host.cwd.join(path);
+        let run_dir = absolute(&args.run_dir);
+        Ok(Config {
+            log: PathBuf::new(),
+            from_stdin: false,
+            classpath: expand_classpath(&args.classpath, &host.cwd)?,
+            python: None,
+            source: Vec::new(),
+            target_frame: None,
+            pick: 1,
+            budget_ms: args.budget.as_millis() as u64,
+            max_evaluations: args.max_tests,
+            seed: args.seed,
+            out: args.out.as_deref().map_or_else(|| run_dir.join("tests"), absolute),
+            run_dir,
+            junit: Some(4),
+            style: Style::Failing,
+            java_home: args.java_home.as_deref().map(absolute),
+            sandbox: args.jail.sandbox,
+            allow_read: args.jail.allow_read.iter().map(|p| absolute(p)).collect(),
+            workers: args.workers.map_or(host.cores.min(DEFAULT_WORKERS), |n| n as usize),
+            confirm_runs: 1,
+            search: SearchChoice::default(),
             host,
         })
     }

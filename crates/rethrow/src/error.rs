@@ -48,6 +48,11 @@ pub enum UserError {
         asked: usize,
         table: FrameTable,
     },
+    /// No class is under test.
+    NoClasses {
+        wanted: String,
+        near: String,
+    },
     NoClassPath,
     ClassPathMissing {
         path: PathBuf,
@@ -211,6 +216,8 @@ impl UserError {
             E::TargetFrameTooFar { asked, table } => ("target_frame", 3,
                 format!("--target-frame {asked}: only {} of the trace fit the program", count(table.fitting(), "frame")),
                 table.lines(glyphs), format!("ask for at most --target-frame {}, or {}", table.fitting(), table.advice())),
+            E::NoClasses { wanted, near } => ("no_classes", 3, format!("no class on the class path matches {wanted}"), vec![],
+                format!("give names as in --classes 'org.example.*'; there are {near}")),
             E::NoClassPath => ("no_class_path", 2, "no class path given".into(), vec![],
                 "name the jars and class folders of the program: --classpath app.jar:lib/*".into()),
             E::ClassPathMissing { path } => ("class_path_missing", 3, format!("{} is not there", path.display()), vec![],

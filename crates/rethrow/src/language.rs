@@ -11,9 +11,12 @@ use std::sync::Arc;
 use rethrow_core::goal::CrashGoal;
 use rethrow_core::parsed::Parsed;
 use rethrow_core::probe::ProbePlan;
-use rethrow_core::program::Program;
+use rethrow_core::program::purity::PurityRules;
+use rethrow_core::program::{Program, TypeId};
+use rethrow_core::search::grt::oracle::OracleRules;
 use rethrow_core::search::targets::BuildRules;
 use rethrow_core::target::confirmation::ConfirmPlan;
+use rethrow_core::target::suite::{CompilerPlan, RenderSuite, RenderedSuite, SuitePlan};
 use rethrow_core::target::{Render, RenderedTest, Session};
 use rethrow_core::trace::Trace;
 use rethrow_jvm::trace as java_trace;
@@ -114,6 +117,23 @@ pub trait Platform {
     fn confirmation(&self, config: &Config, aligned: &Aligned, tests: &Rendered, scratch: &Path) -> Result<ConfirmPlan, UserError>;
     /// How a user runs the written test.
     fn run_command(&self, config: &Config, path: &Path, name: &str) -> String;
+    /// Whole suites, where the language can do that.
+    fn suites(&self) -> Option<&dyn Suites> {
+        None
+    }
+}
+
+/// What generating whole suites asks of a language.
+pub trait Suites {
+    fn rules(&self, program: &Program, types: &[TypeId]) -> BuildRules;
+    fn purity(&self) -> PurityRules;
+    fn oracle(&self) -> OracleRules;
+    /// Workers that observe what the classes cover.
+    fn start<'a>(&'a self, config: &Config, program: &'a Program, types: &[TypeId], scratch: &Path) -> Result<Started<'a>, UserError>;
+    fn render(&self) -> &dyn RenderSuite;
+    fn plan(&self, files: &[RenderedSuite], scratch: &Path) -> Result<SuitePlan, UserError>;
+    /// A compiler that stays, if there is one.
+    fn compiler(&self, scratch: &Path) -> Result<Option<CompilerPlan>, UserError>;
 }
 
 /// The two styles of one test.

@@ -12,6 +12,7 @@ mod config;
 mod confirm;
 mod error;
 mod explain;
+mod generate;
 mod language;
 mod record;
 mod report;

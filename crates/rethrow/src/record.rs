@@ -374,6 +374,17 @@ impl RunDir {
     }
 }
 
+/// The same without waiting for the disk: for many files at once, which a power failure may cost.
+pub fn write_quickly(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    if let Some(dir) = path.parent() {
+        std::fs::create_dir_all(dir)?;
+    }
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".{}.tmp", std::process::id()));
+    let temporary = path.with_file_name(name);
+    std::fs::write(&temporary, bytes).and_then(|()| std::fs::rename(&temporary, path))
+}
+
 /// Writes beside the place and renames, making folders as needed, so that no reader ever sees half a file.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     if let Some(dir) = path.parent() {

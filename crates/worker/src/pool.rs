@@ -4,6 +4,7 @@
 //! the others of its run are. It knows nothing of a language.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
@@ -65,6 +66,8 @@ struct Shared {
     preparation: Mutex<Preparation>,
     /// Workers on their way out.
     ending: Mutex<Vec<JoinHandle<()>>>,
+    /// The values of the batch's statements are wanted.
+    inspect: AtomicBool,
 }
 
 /// Types that workers make ready outside any test.
@@ -105,6 +108,7 @@ impl Pool {
             last_failure: Mutex::default(),
             preparation: Mutex::default(),
             ending: Mutex::default(),
+            inspect: AtomicBool::new(false),
         };
         lock(&shared.stats).starts = 1;
         Ok(Pool { launch, config, lanes, shared, names: Names::default(), clock: Arc::default() })
@@ -178,11 +182,19 @@ impl Pool {
         results.into_iter().map(|r| r.map_or_else(missing, Ok)).collect()
     }
 
+    /// The same, with the values of the statements.
+    pub fn inspect(&mut self, program: &Program, tests: &[TestCase]) -> Result<Vec<Execution>, SessionLost> {
+        self.shared.inspect.store(true, Ordering::Relaxed);
+        let results = self.execute(program, tests);
+        self.shared.inspect.store(false, Ordering::Relaxed);
+        results
+    }
+
     /// Runs one test in a worker that has run nothing.
     pub fn execute_pristine(&mut self, program: &Program, test: &TestCase) -> Result<Execution, SessionLost> {
         for _ in 0..MAX_FAILURES {
             let Some(mut worker) = self.shared.fresh(&self.launch) else { continue };
-            let job = Job { program, names: &self.names, prepare: &[], banned: &[], limits: self.config.limits, pristine: true, clock: None };
+            let job = Job { program, names: &self.names, prepare: &[], banned: &[], limits: self.config.limits, pristine: true, inspect: false, clock: None };
             let mut ran = worker.run(&job, vec![test.clone()]);
             self.shared.count(&ran.results, matches!(ran.fate, Fate::Dead));
             match ran.fate {
@@ -327,8 +339,9 @@ impl Lane<'_> {
     fn run(&mut self, batch: &Batch<'_>, mut worker: Worker, taken: &[usize], pristine: bool) -> Yield {
         let tests = taken.iter().map(|i| batch.tests[*i].clone()).collect();
         let Preparation { list, banned } = lock(&self.shared.preparation).clone();
-        let job =
-            Job { program: batch.program, names: batch.names, prepare: &list, banned: &banned, limits: self.config.limits, pristine, clock: Some(batch.clock) };
+        let inspect = self.shared.inspect.load(Ordering::Relaxed);
+        let (limits, clock) = (self.config.limits, Some(batch.clock));
+        let job = Job { program: batch.program, names: batch.names, prepare: &list, banned: &banned, limits, pristine, inspect, clock };
         let ran = worker.run(&job, tests);
         self.shared.count(&ran.results, matches!(ran.fate, Fate::Dead));
         let learned = self.shared.note_preparation(&ran.done);

@@ -6,13 +6,14 @@
 
 use std::io::{self, Read, Write};
 
+use rethrow_core::execution::Returned;
 use rethrow_core::program::{FieldId, MethodId, TypeId};
 use rethrow_core::testcase::TestCase;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// Both sides are the same binary; the number guards against one that was replaced while running.
-pub const VERSION: u16 = 2;
+pub const VERSION: u16 = 3;
 /// No honest frame comes near it.
 pub const MAX_FRAME: usize = 64 << 20;
 /// What is reserved before any byte of a frame has arrived.
@@ -71,6 +72,8 @@ pub struct Run {
     pub time_limit_ms: u32,
     /// The first use of a type is part of the test. Otherwise such a test is run again, and what it shows then counts: the same in every worker.
     pub pristine: bool,
+    /// The values of the statements are wanted too.
+    pub inspect: bool,
     pub tests: Vec<TestCase>,
 }
 
@@ -182,6 +185,9 @@ pub struct Observed {
     pub refused: Vec<String>,
     /// See [`rethrow_core::execution::Execution`].
     pub reach: Vec<u32>,
+    pub steps: u32,
+    /// By statement; empty unless [`Run::inspect`] asked for it.
+    pub values: Vec<Option<Returned>>,
 }
 
 /// See [`rethrow_core::execution::BranchSeen`].
@@ -370,7 +376,7 @@ mod tests {
         test.push(Stmt::Lit(Value::Int(-7)));
         test.push(Stmt::Str("a\u{1F600}".into()));
         test.push(Stmt::Call { method: MethodId(70_000), recv: Some(Var(1)), args: vec![Var(0)] });
-        Request::Run(Run { step_limit: 9, time_limit_ms: 8, pristine: false, tests: vec![test] })
+        Request::Run(Run { step_limit: 9, time_limit_ms: 8, pristine: false, inspect: false, tests: vec![test] })
     }
 
     #[test]

@@ -85,6 +85,8 @@ pub struct Job<'a> {
     pub limits: Limits,
     /// See [`Run::pristine`].
     pub pristine: bool,
+    /// See [`Run::inspect`].
+    pub inspect: bool,
     /// When it has to be over, whatever the tests do.
     pub clock: Option<&'a Clock>,
 }
@@ -242,7 +244,7 @@ impl Worker {
     pub fn run(&mut self, job: &Job<'_>, tests: Vec<TestCase>) -> Ran {
         let (count, limits) = (tests.len(), job.limits);
         let mut ran = Ran { results: Vec::with_capacity(count), fate: Fate::Healthy, done: Done::default(), why: String::new() };
-        let run = Run { step_limit: limits.steps, time_limit_ms: limits.time_ms, pristine: job.pristine, tests };
+        let run = Run { step_limit: limits.steps, time_limit_ms: limits.time_ms, pristine: job.pristine, inspect: job.inspect, tests };
         let sent = self.send_names(job).and_then(|()| protocol::send(&mut self.writer, &Request::Run(run)));
         let end = match sent {
             Ok(()) => self.listen(job, count, &mut ran),
@@ -386,6 +388,8 @@ impl Worker {
             seen: observed.seen.into_iter().map(seen).collect(),
             refused,
             reach: observed.reach,
+            steps: observed.steps,
+            values: observed.values,
         }
     }
 

@@ -1,6 +1,7 @@
-//! The constants of a body, with what can be computed from them on the spot (`60 * 60`, `-1`, `1L << 32` split over instructions).
+//! The constants of a body, with what can be computed from them (`60 * 60`, `-1`, `1L << 32` split over instructions and blocks).
 //!
-//! Folding stays inside a block and never raises: division by zero is left alone.
+//! Abstract interpretation over {unknown, constant}: a register is constant at the start of a block if it is the same constant at the end of every block
+//! before it (GRT-2). Folding never raises: division by zero is left alone.
 
 use rustc_hash::FxHashMap;
 
@@ -18,8 +19,9 @@ impl Body {
                 found.push(literal);
             }
         };
+        let starts = self.constants_at_starts();
         for (id, block) in self.real_blocks() {
-            let mut known: FxHashMap<Reg, Const> = FxHashMap::default();
+            let mut known: FxHashMap<Reg, Const> = starts[id.0 as usize].clone().unwrap_or_default();
             for insn in self.insns_of(id) {
                 if let Op::Concat { recipe, .. } = &insn.op {
                     recipe.split('\u{1}').filter(|part| !part.is_empty()).for_each(|part| add(Some(Literal::Str(part.to_owned()))));
@@ -42,6 +44,44 @@ impl Body {
             }
         }
         found
+    }
+
+    /// By block: the registers that hold a constant whichever way it is entered; `None` where no way leads.
+    fn constants_at_starts(&self) -> Vec<Option<FxHashMap<Reg, Const>>> {
+        let mut starts: Vec<Option<FxHashMap<Reg, Const>>> = vec![None; self.blocks.len()];
+        starts[self.entry().0 as usize] = Some(FxHashMap::default());
+        let mut queue = vec![self.entry()];
+        // each visit takes constants away from a start, so this ends; the bound is for bodies that no compiler writes
+        let mut left = 8 * self.blocks.len();
+        while let Some(id) = queue.pop().filter(|_| left > 0) {
+            left -= 1;
+            let mut known = starts[id.0 as usize].clone().unwrap_or_default();
+            // an exception may leave a block anywhere: only what the block does not write is known then
+            let mut raised = known.clone();
+            for insn in self.insns_of(id) {
+                let value = evaluate(&insn.op, &known);
+                if let Some(to) = insn.op.written() {
+                    raised.remove(&to);
+                    match value {
+                        Some(value) => known.insert(to, value),
+                        None => known.remove(&to),
+                    };
+                }
+            }
+            for edge in &self.block(id).succs {
+                let coming = if edge.kind.is_exception() { &raised } else { &known };
+                let start = &mut starts[edge.to.0 as usize];
+                let met = match start {
+                    None => coming.clone(),
+                    Some(had) => had.iter().filter(|(reg, value)| coming.get(reg) == Some(value)).map(|(reg, value)| (*reg, value.clone())).collect(),
+                };
+                if start.as_ref() != Some(&met) {
+                    *start = Some(met);
+                    queue.push(edge.to);
+                }
+            }
+        }
+        starts
     }
 
     /// Types whose class objects the code names (`Foo.class`); each once, in code order.

@@ -70,7 +70,7 @@ fn literals(program: &Program, goal: &CrashGoal, types: &[TypeId]) -> LiteralPoo
     pool
 }
 
-fn banned(program: &Program, rules: &BuildRules) -> FxHashSet<MethodId> {
+pub(crate) fn banned(program: &Program, rules: &BuildRules) -> FxHashSet<MethodId> {
     let types = rules.banned.iter().filter_map(|(class, name)| Some((program.find_type(class)?, *name)));
     types.flat_map(|(t, name)| program.methods_of(t).filter(move |m| name == "*" || program.method_name(*m) == name)).collect()
 }

@@ -4,6 +4,7 @@
 //! Nothing here knows whether a statement is useful; that is for the search to find out.
 
 pub mod customs;
+pub mod drawn;
 pub mod dynamic;
 pub mod literals;
 pub mod pattern;
@@ -15,6 +16,7 @@ use crate::rng::Rng;
 use crate::search::facts::Facts;
 use crate::testcase::{Stmt, TestCase, Value, Var, needs_receiver};
 
+pub use drawn::{Objects, Offer};
 pub use literals::LiteralPool;
 pub use producers::{Palette, Producer, TargetCall};
 
@@ -32,11 +34,29 @@ pub struct Policy {
     pub field_write: f64,
     pub max_depth: u32,
     pub max_array: u32,
+    /// An object comes from the pool of earlier ones, if there is one.
+    pub draw: f64,
+    /// What no pool offers is built (GRT-10).
+    pub build: bool,
+    /// A constant, or an object from the pool, is changed before it is used (GRT-5, GRT-6, GRT-8).
+    pub fuzz: f64,
 }
 
 impl Default for Policy {
     fn default() -> Self {
-        Policy { reuse_object: 0.7, reuse_primitive: 0.3, null: 0.12, pool: 0.6, cast: 0.8, field_write: 0.08, max_depth: 5, max_array: 3 }
+        Policy {
+            reuse_object: 0.7,
+            reuse_primitive: 0.3,
+            null: 0.12,
+            pool: 0.6,
+            cast: 0.8,
+            field_write: 0.08,
+            max_depth: 5,
+            max_array: 3,
+            draw: 0.8,
+            build: true,
+            fuzz: 0.0,
+        }
     }
 }
 
@@ -48,11 +68,19 @@ pub struct Maker<'a, 'p> {
     pub rng: &'a mut Rng,
     pub test: TestCase,
     depth: u32,
+    pool: Option<&'a dyn Objects>,
 }
 
 impl<'a, 'p> Maker<'a, 'p> {
     pub fn new(palette: &'a Palette<'p>, facts: &'a Facts, policy: &'a Policy, rng: &'a mut Rng, test: TestCase) -> Self {
-        Maker { palette, facts, policy, rng, test, depth: 0 }
+        Maker { palette, facts, policy, rng, test, depth: 0, pool: None }
+    }
+
+    /// Objects may also come from `pool`.
+    #[must_use]
+    pub fn drawing_from(mut self, pool: &'a dyn Objects) -> Self {
+        self.pool = Some(pool);
+        self
     }
 
     fn program(&self) -> &'p Program {
@@ -132,7 +160,7 @@ impl<'a, 'p> Maker<'a, 'p> {
         if !known.is_empty() && self.rng.chance(0.9) {
             return self.rng.pick(&known).copied();
         }
-        self.new_object(ty).or_else(|| known.last().copied())
+        self.drawn(ty).or_else(|| self.new_object(ty)).or_else(|| known.last().copied())
     }
 
     /// A value of type `ty`, for parameter `param` if it is an argument.
@@ -219,7 +247,8 @@ impl<'a, 'p> Maker<'a, 'p> {
             let ty = self.palette.class_literal(self.rng);
             return Some(self.test.push(Stmt::Class(ty)));
         }
-        self.new_object(wanted).or_else(|| known.last().copied()).or_else(|| Some(self.test.push(Stmt::Null(ty))))
+        let made = self.drawn(wanted).or_else(|| self.new_object(wanted));
+        made.or_else(|| known.last().copied()).or_else(|| Some(self.test.push(Stmt::Null(ty))))
     }
 
     /// The declared type, narrowed by the casts that the callee applies to the parameter, or, for the root type, to something buildable.
@@ -266,7 +295,7 @@ impl<'a, 'p> Maker<'a, 'p> {
         if ty == self.program().well_known().string {
             return Some(self.text());
         }
-        if self.depth >= self.policy.max_depth {
+        if self.depth >= self.policy.max_depth || !self.policy.build {
             return None;
         }
         let producers = self.palette.producers(t);
@@ -279,6 +308,11 @@ impl<'a, 'p> Maker<'a, 'p> {
             }
         }
         None
+    }
+
+    /// An object made in exactly that way.
+    pub fn produced(&mut self, producer: &Producer) -> Option<Var> {
+        self.or_roll_back(|maker| maker.produce(producer))
     }
 
     fn produce(&mut self, producer: &Producer) -> Option<Var> {

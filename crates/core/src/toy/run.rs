@@ -8,13 +8,13 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::{CAUSE, NULL_DEREF, OVERFLOW};
-use crate::execution::{BranchSeen, Execution, Outcome, Seen};
+use crate::execution::{BranchSeen, Execution, Outcome, Returned, Seen};
 use crate::objective::context;
 use crate::probe::ProbePlan;
 use crate::program::ir::{BinOp, Body, CallKind, Const, EdgeKind, FieldRef, Op, Operand, Reg, Relation};
 use crate::program::{FieldId, MethodId, Program, Ty, TypeId};
 use crate::target::{Session, SessionLost};
-use crate::testcase::{Stmt, TestCase, Var};
+use crate::testcase::{self, Stmt, TestCase, Var};
 use crate::trace::{Frame, Throwable};
 
 /// Raised by a test's own cast.
@@ -53,7 +53,9 @@ impl<'p> Interpreter<'p> {
         let types = values.iter().map(|v| machine.type_of(v)).collect();
         let hits = (0u32..).zip(&machine.hits).filter(|(_, hit)| **hit).map(|(n, _)| n).collect();
         let branches = machine.branches.into_values().collect();
-        Execution { outcome, hits, branches, switches: Vec::new(), types, seen: machine.seen, refused: Vec::new(), reach: machine.reach }
+        let steps = self.step_limit - machine.steps_left;
+        let values = (0u32..).zip(&values).map(|(i, v)| returned(test.ty(self.program, Var(i)), v)).collect();
+        Execution { outcome, hits, branches, switches: Vec::new(), types, seen: machine.seen, refused: Vec::new(), reach: machine.reach, steps, values }
     }
 }
 
@@ -63,6 +65,17 @@ impl Session for Interpreter<'_> {
     }
     fn execute_pristine(&mut self, test: &TestCase) -> Result<Execution, SessionLost> {
         Ok(self.run(test))
+    }
+}
+
+/// What a test can assert of a value.
+fn returned(ty: Ty, value: &Value) -> Option<Returned> {
+    match value {
+        _ if ty.is_void() => None,
+        Value::Int(v) => Some(Returned::Prim(testcase::Value::Int(*v))),
+        Value::Str(text) => Some(Returned::Text(text.to_string())),
+        Value::Null => Some(Returned::Null),
+        Value::Ref(_) => Some(Returned::Object),
     }
 }
 

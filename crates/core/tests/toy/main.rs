@@ -7,6 +7,7 @@ mod blocked;
 mod determinism;
 mod evaluator;
 mod goals;
+mod grt;
 mod language;
 mod minimizer;
 mod objectives;

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use jvmti_bindings::sys::jni::jthrowable;
+use rethrow_core::execution::Returned;
 use rethrow_core::testcase::TestCase;
 use rethrow_worker::protocol::{Define, Done, Ended, Known, Observed, PREPARING, Reply, Run, encode};
 use rustc_hash::FxHashMap;
@@ -28,6 +29,11 @@ const MAX_THREADS_LEFT: i32 = 20;
 const FLUSH_BYTES: usize = 32 << 10;
 /// … or so many tests, lest a death loses many.
 const FLUSH_TESTS: u32 = 64;
+const STRING: &str = "java.lang.String";
+/// What a class is answered with that needs another which is not there.
+const UNLINKED: &str = "java.lang.NoClassDefFoundError";
+/// Longer texts are cut: nobody asserts them whole.
+const MAX_TEXT: usize = 400;
 /// How `Runtime.exit` ends when it was not called by the program itself; see `instrument::replace_exit`.
 const STOPPED_EXIT: (&str, &str) = ("java.lang.InternalError", "rethrow: exit");
 
@@ -43,10 +49,20 @@ pub struct Executor {
     told_types: FxHashMap<u32, u32>,
     new_types: Vec<String>,
     unprepared: Vec<String>,
+    unlinkable: Vec<String>,
     /// Tests whose results were told.
     ran: u64,
     out_of_memory: u32,
     threads_at_start: i32,
+}
+
+/// Whether a class can be used.
+enum Prepared {
+    Ready,
+    /// It needs another that is not there: its initialiser has not run.
+    Unlinkable,
+    /// Its initialiser failed, or did not end.
+    Broken,
 }
 
 /// One execution and what it left behind.
@@ -80,6 +96,7 @@ impl Executor {
             told_types: FxHashMap::default(),
             new_types: Vec::new(),
             unprepared: Vec::new(),
+            unlinkable: Vec::new(),
             ran: 0,
             out_of_memory: 0,
             threads_at_start: hook::live_threads(),
@@ -89,15 +106,17 @@ impl Executor {
     pub fn define(&mut self, mut define: Define) {
         self.watch.set_limit(define.time_limit_ms);
         for (place, name) in std::mem::take(&mut define.prepare).into_iter().enumerate() {
-            if !self.prepare(place as u32, &name) {
-                self.unprepared.push(name);
+            match self.prepare(place as u32, &name) {
+                Prepared::Ready => {}
+                Prepared::Unlinkable => self.unlinkable.push(name),
+                Prepared::Broken => self.unprepared.push(name),
             }
         }
         self.statements.members.define(define);
     }
 
     /// Initialises a class outside any test.
-    fn prepare(&mut self, place: u32, name: &str) -> bool {
+    fn prepare(&mut self, place: u32, name: &str) -> Prepared {
         let env = self.env;
         if let Some(probes) = &self.probes {
             probes.begin(env, u32::MAX);
@@ -109,13 +128,17 @@ impl Executor {
                 // Any lookup initialises; every class has this method.
                 let (method, desc) = (c_string("hashCode"), c_string("()I"));
                 jni!(env, GetMethodID, class.0, method.as_ptr(), desc.as_ptr());
-                !env.clear_exception()
+                match env.take_exception() {
+                    None => Prepared::Ready,
+                    Some(thrown) if &*self.statements.classes.of(env, thrown).name == UNLINKED => Prepared::Unlinkable,
+                    Some(_) => Prepared::Broken,
+                }
             }
-            Err(_) => false,
+            Err(_) => Prepared::Unlinkable,
         };
         let stopped = self.watch.end();
         env.clear_exception();
-        ready && !stopped
+        if stopped { Prepared::Broken } else { ready }
     }
 
     pub fn run(&mut self, run: &Run) -> Result<Done, String> {
@@ -125,6 +148,11 @@ impl Executor {
         if !unprepared.is_empty() {
             let retire = Some(format!("{} cannot be initialised", unprepared.join(", ")));
             return Ok(Done { retire, unprepared, ..Done::default() });
+        }
+        let unprepared = std::mem::take(&mut self.unlinkable);
+        if !unprepared.is_empty() {
+            // nothing of it has run, so nothing is broken
+            return Ok(Done { unprepared, ..Done::default() });
         }
         for (i, test) in run.tests.iter().enumerate() {
             let attempt = self.settled(i as u32, test, run);
@@ -162,7 +190,7 @@ impl Executor {
         }
         self.watch.begin(index);
         let result = self.statements.run(test, &self.watch.progress);
-        let mut attempt = self.observe(index, test, result);
+        let mut attempt = self.observe(index, test, result, run);
         let fresh = if hook::prepared_count() == ready { Vec::new() } else { hook::take_prepared() };
         self.put_back(&mut attempt, fresh);
         if self.watch.end() {
@@ -174,12 +202,14 @@ impl Executor {
         attempt
     }
 
-    fn observe(&mut self, index: u32, test: &TestCase, result: Result<(), (u32, Stop)>) -> Attempt {
+    fn observe(&mut self, index: u32, test: &TestCase, result: Result<(), (u32, Stop)>, run: &Run) -> Attempt {
         let env = self.env;
         // First of all: reading exceptions may run code of the program.
         let mut noted = self.probes.as_ref().map(|p| p.read(env)).unwrap_or_default();
         noted.seen.extend(hints::take_seen());
         let reach = callers::take_reach();
+        let steps = self.probes.as_ref().map_or(0, |p| p.steps_used(env, run.step_limit));
+        let values = if run.inspect { self.values() } else { Vec::new() };
         let ending = self.ending(test, result);
         to_differences(&mut noted.hits);
         let observed = Observed {
@@ -192,6 +222,8 @@ impl Executor {
             seen: noted.seen,
             refused: Vec::new(),
             reach,
+            steps,
+            values,
         };
         Attempt { observed, retire: ending.retire, spoilt: ending.spoilt, fresh: Vec::new(), fresh_written: false }
     }
@@ -262,6 +294,20 @@ impl Executor {
             _ => 0,
         };
         slots.iter().map(number).collect()
+    }
+
+    /// What a test could assert of the statements' values.
+    fn values(&mut self) -> Vec<Option<Returned>> {
+        let env = self.env;
+        let slots = self.statements.slots().to_vec();
+        let value = |slot: &Slot| match slot {
+            Slot::Void => None,
+            Slot::Prim(value) => Some(Returned::Prim(*value)),
+            Slot::Ref(object) if object.is_null() => Some(Returned::Null),
+            Slot::Ref(object) if &*self.statements.classes.of(env, *object).name == STRING => Some(Returned::Text(env.text(*object, MAX_TEXT))),
+            Slot::Ref(_) => Some(Returned::Object),
+        };
+        slots.iter().map(value).collect()
     }
 
     /// Undoes what the test changed outside its own objects.

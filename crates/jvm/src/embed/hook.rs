@@ -169,7 +169,7 @@ impl Hook {
 
     fn spec(&self, name: &[u8], first_static: u32) -> Spec {
         match self.watched.get(name) {
-            Some(w) => Spec { detail: Detail::Full, first_probe: w.first_probe, first_branch: w.first_branch, first_switch: w.first_switch, first_static },
+            Some(w) => Spec { detail: w.detail, first_probe: w.first_probe, first_branch: w.first_branch, first_switch: w.first_switch, first_static },
             None => Spec { detail: Detail::Steps, first_probe: 0, first_branch: 0, first_switch: 0, first_static },
         }
     }

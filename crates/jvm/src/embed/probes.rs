@@ -143,6 +143,12 @@ impl Probes {
         jni!(env, SetStaticIntField, self.class.0, self.fields.steps, steps);
     }
 
+    /// Steps since `begin(limit)`.
+    pub fn steps_used(&self, env: Env, limit: u32) -> u32 {
+        let left = self.int(env, self.fields.steps).max(0);
+        limit.saturating_sub(left.cast_unsigned())
+    }
+
     pub fn steps_spent(&self, env: Env) -> bool {
         self.int(env, self.fields.steps) < 0
     }

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::instrument::Detail;
+
 /// See the module documentation. Paths are bytes, because they need not be UTF-8.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setup {
@@ -14,7 +16,7 @@ pub struct Setup {
     pub stack_bytes: u32,
     /// Without probes: no coverage, no step limit, `exit` ends the process.
     pub instrument: bool,
-    /// The classes watched in full, with their first numbers.
+    /// The watched classes, with their first numbers.
     pub watched: Vec<Watched>,
     /// Totals of the probe plan: sizes of the tables.
     pub probes: u32,
@@ -35,11 +37,12 @@ pub struct ChainFrame {
     pub points: Vec<u32>,
 }
 
-/// A class watched in full.
+/// A watched class.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Watched {
     /// With slashes.
     pub class: String,
+    pub detail: Detail,
     pub first_probe: u32,
     pub first_branch: u32,
     pub first_switch: u32,

@@ -108,7 +108,7 @@ impl<'a> Walk<'_, 'a> {
     fn run(&mut self, detail: Detail) {
         for i in 0..self.ops.len() {
             self.control(self.ops[i].pc);
-            if detail == Detail::Full {
+            if matches!(detail, Detail::Full | Detail::Edges) {
                 self.distance(i);
             }
             self.effects(self.ops[i]);

@@ -83,13 +83,31 @@ impl Expr {
 
 /// The lines of `test`, or why Java cannot say it from this package.
 pub(super) fn render(scope: Scope<'_>, test: &TestCase) -> Result<Body, String> {
+    let parts = render_parts(scope, test, &[])?;
+    // a stub takes several lines
+    let lines = parts.lines.iter().flatten().flat_map(|text| text.split('\n')).map(str::to_string).collect();
+    Ok(Body { lines, raw: parts.raw })
+}
+
+/// The lines by statement.
+pub(super) struct Parts {
+    pub lines: Vec<Option<String>>,
+    /// The locals that hold the statements' values.
+    pub locals: Vec<Option<String>>,
+    pub raw: bool,
+}
+
+/// The same, statement by statement; the values marked in `named` become locals whether they are used or not.
+pub(super) fn render_parts(scope: Scope<'_>, test: &TestCase, named: &[bool]) -> Result<Parts, String> {
     let mut writer = Writer::new(scope, test);
+    writer.named = named.to_vec();
     writer.place_all();
-    let mut lines = Vec::new();
-    for i in 0..test.len() {
-        lines.extend(writer.statement(i)?.iter().flat_map(|text| text.split('\n')).map(str::to_string));
-    }
-    Ok(Body { lines, raw: writer.raw.get() })
+    let lines = (0..test.len()).map(|i| writer.statement(i)).collect::<Result<_, _>>()?;
+    let local = |place: &Place| match place {
+        Place::Local { name, .. } => Some(name.clone()),
+        _ => None,
+    };
+    Ok(Parts { lines, locals: writer.places.iter().map(local).collect(), raw: writer.raw.get() })
 }
 
 pub(super) struct Writer<'a> {
@@ -98,6 +116,8 @@ pub(super) struct Writer<'a> {
     pub test: &'a TestCase,
     /// Uses of each value, with multiplicity.
     uses: Vec<usize>,
+    /// Values that have to become locals.
+    named: Vec<bool>,
     places: Vec<Place>,
     raw: Cell<bool>,
 }
@@ -110,7 +130,7 @@ impl<'a> Writer<'a> {
         for operand in test.stmts.iter().flat_map(Stmt::operands) {
             uses[operand.0 as usize] += 1;
         }
-        Self { scope, program: scope.program, test, uses, places: vec![Place::Effect; test.len()], raw: Cell::new(false) }
+        Self { scope, program: scope.program, test, uses, named: Vec::new(), places: vec![Place::Effect; test.len()], raw: Cell::new(false) }
     }
 
     fn place_all(&mut self) {
@@ -138,7 +158,7 @@ impl<'a> Writer<'a> {
             _ if self.is_inlined_literal(Var(i as u32)) => Place::Inline,
             Stmt::GetStatic(field) if uses == 1 && self.stays_put(i) && self.is_fixed(*field) => Place::Inline,
             Stmt::NewArray { .. } if uses == 1 && self.stays_put(i) && self.is_argument(i) => Place::Inline,
-            _ if uses == 0 && expression_statement => Place::Effect,
+            _ if uses == 0 && expression_statement && self.named.get(i) != Some(&true) => Place::Effect,
             _ => self.local(i, locals),
         }
     }

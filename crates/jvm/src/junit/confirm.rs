@@ -79,9 +79,21 @@ fn build(test: &RenderedTest, label: &str, config: &ConfirmConfig<'_>) -> Build 
     Build { files, folder: classes, compile, run }
 }
 
+/// For every compilation.
+pub(super) fn javac_options() -> Vec<OsString> {
+    ["-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC", "-J-XX:-UsePerfData", "-nowarn", "-proc:none", "-encoding", "UTF-8"].map(OsString::from).to_vec()
+}
+
+/// For every run of tests.
+pub(super) fn java_options() -> Vec<OsString> {
+    let mut args: Vec<OsString> = ["-XX:-UsePerfData", "-XX:-OmitStackTraceInFastThrow", "-Djava.awt.headless=true"].map(OsString::from).to_vec();
+    args.push(format!("-Djava.io.tmpdir={RUN_FOLDER}").into());
+    args.push(format!("-Duser.home={RUN_FOLDER}").into());
+    args
+}
+
 fn javac(config: &ConfirmConfig<'_>, classes: &Path, sources: &[PathBuf]) -> Command {
-    let mut args: Vec<OsString> =
-        ["-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC", "-J-XX:-UsePerfData", "-nowarn", "-proc:none", "-encoding", "UTF-8"].map(OsString::from).to_vec();
+    let mut args = javac_options();
     args.extend(["-d".into(), classes.into()]);
     // an empty class path would mean the working directory
     args.extend(["-cp".into(), joined(std::iter::once(classes).chain(config.class_path.iter().map(PathBuf::as_path)))]);
@@ -90,9 +102,7 @@ fn javac(config: &ConfirmConfig<'_>, classes: &Path, sources: &[PathBuf]) -> Com
 }
 
 fn java(config: &ConfirmConfig<'_>, classes: &Path, main: &str) -> Command {
-    let mut args: Vec<OsString> = ["-XX:-UsePerfData", "-XX:-OmitStackTraceInFastThrow", "-Djava.awt.headless=true"].map(OsString::from).to_vec();
-    args.push(format!("-Djava.io.tmpdir={RUN_FOLDER}").into());
-    args.push(format!("-Duser.home={RUN_FOLDER}").into());
+    let mut args = java_options();
     if config.assertions {
         args.push("-ea".into());
     }
@@ -101,7 +111,7 @@ fn java(config: &ConfirmConfig<'_>, classes: &Path, main: &str) -> Command {
     Command { program: config.java.to_path_buf(), args }
 }
 
-fn joined<'a>(entries: impl Iterator<Item = &'a Path>) -> OsString {
+pub(super) fn joined<'a>(entries: impl Iterator<Item = &'a Path>) -> OsString {
     let mut out = OsString::new();
     for entry in entries {
         if !out.is_empty() {

@@ -12,7 +12,7 @@ use rethrow_core::testcase::portable::prim_name;
 use super::access;
 
 /// Simple names that the surrounding class needs for itself.
-const OWN_IMPORT: &str = "Test";
+const OWN_IMPORTS: [&str; 2] = ["Test", "Assert"];
 
 /// How types are written in one compilation unit; collects the imports.
 pub(super) struct TypeNames<'p> {
@@ -84,7 +84,8 @@ impl<'p> TypeNames<'p> {
         if package == "java.lang" {
             return Ok(self.java_lang(simple));
         }
-        let taken = simple == self.unit || simple == OWN_IMPORT || self.in_package(simple) || self.program.find_type(&format!("java.lang.{simple}")).is_some();
+        let taken =
+            simple == self.unit || OWN_IMPORTS.contains(&simple) || self.in_package(simple) || self.program.find_type(&format!("java.lang.{simple}")).is_some();
         if taken || *self.imports.borrow_mut().entry(simple.to_string()).or_insert(id) != id {
             return Ok(full.to_string());
         }

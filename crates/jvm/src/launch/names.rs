@@ -32,6 +32,13 @@ impl Named {
         new
     }
 
+    /// Types to make ready before any test names them.
+    pub fn prepare_all(&mut self, program: &Program, types: &[TypeId]) -> Define {
+        let mut new = Define::default();
+        types.iter().filter(|t| has_state(program, **t)).for_each(|t| self.prepare(program, *t, &mut new));
+        new
+    }
+
     fn ty(&mut self, program: &Program, ty: Ty, new: &mut Define) {
         if let Base::Ref(id) = ty.base
             && self.types.insert(id)
@@ -87,6 +94,12 @@ impl Named {
         };
         new.fields.push((id, field));
     }
+}
+
+/// Whether initialising a type does anything, or a test may be the first to write its static fields.
+fn has_state(program: &Program, ty: TypeId) -> bool {
+    let written = |f: FieldId| program.field(f).flags.has(Flags::STATIC) && !program.field(f).flags.has(Flags::FINAL);
+    program.methods_of(ty).any(|m| program.method(m).kind == MethodKind::TypeInitializer) || program.fields_of(ty).any(written)
 }
 
 /// The JVM's text for a type.

@@ -1,4 +1,4 @@
-//! Which classes are watched in full, and under which numbers: the core's [`ProbePlan`] and what the workers are told are made together.
+//! Which classes are watched how closely, and under which numbers: the core's [`ProbePlan`] and what the workers are told are made together.
 
 use std::borrow::Cow;
 
@@ -20,6 +20,11 @@ pub struct Watch {
 
 /// Watches `types` in full. `bytes` gives a class by its run-time name.
 pub fn watch<'b>(program: &Program, types: &[TypeId], bytes: impl Fn(&str) -> Option<Cow<'b, [u8]>>) -> Watch {
+    watch_at(Detail::Full, program, types, bytes)
+}
+
+/// The same, as closely as `detail` says.
+pub fn watch_at<'b>(detail: Detail, program: &Program, types: &[TypeId], bytes: impl Fn(&str) -> Option<Cow<'b, [u8]>>) -> Watch {
     let mut watch = Watch::default();
     for ty in types {
         let name = program.type_name(*ty);
@@ -28,7 +33,7 @@ pub fn watch<'b>(program: &Program, types: &[TypeId], bytes: impl Fn(&str) -> Op
             continue;
         };
         match ClassFile::parse(&bytes) {
-            Ok(class) => watch.add(program, *ty, &class),
+            Ok(class) => watch.add(detail, program, *ty, &class),
             Err(e) => watch.problems.push(format!("{name}: {e}")),
         }
     }
@@ -36,12 +41,12 @@ pub fn watch<'b>(program: &Program, types: &[TypeId], bytes: impl Fn(&str) -> Op
 }
 
 impl Watch {
-    fn add(&mut self, program: &Program, ty: TypeId, class: &ClassFile<'_>) {
-        let probes = instrument::plan(class, Detail::Full);
+    fn add(&mut self, detail: Detail, program: &Program, ty: TypeId, class: &ClassFile<'_>) {
+        let probes = instrument::plan(class, detail);
         let plan = &mut self.plan;
         let first = (plan.points, plan.branches, plan.switches);
         let class = program.type_name(ty).replace('.', "/");
-        self.classes.push(Watched { class, first_probe: first.0, first_branch: first.1, first_switch: first.2 });
+        self.classes.push(Watched { class, detail, first_probe: first.0, first_branch: first.1, first_switch: first.2 });
         for method in &probes.methods {
             // Numbers follow the order of the file, so the lists agree as long as every method takes its share.
             plan.points = first.0 + method.first_hit;

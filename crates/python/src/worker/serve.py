@@ -5,7 +5,7 @@ Where modules have started threads, forking would copy a process without them: t
 import select
 import traceback
 
-VERSION = 2
+VERSION = 3
 PREPARING = 0xffffffff
 FLUSH = 32 << 10
 MAX_INTERNED = 20000
@@ -25,6 +25,8 @@ class Run:
         self.step_limit = r.number()
         self.time_limit = r.number() / 1000.0
         self.pristine = bool(r.byte())
+        # Whether the values of the statements are wanted: not told here.
+        r.byte()
         self.tests = [read_test(r) for _ in range(r.number())]
 
 
@@ -401,7 +403,7 @@ class Server:
             end += number(ended[1])
         numbered = numbers([0 if t is None else self.interned.type(t) + 1 for t in types])
         hits, branches, seen = noted
-        self.send(self.interned.take() + framed(b'\3' + number(index) + end + hits + branches + b'\0' + numbered + seen + b'\0\0'))
+        self.send(self.interned.take() + framed(b'\3' + number(index) + end + hits + branches + b'\0' + numbered + seen + b'\0\0\0\0'))
 
 
 def split(buffer):

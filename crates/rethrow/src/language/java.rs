@@ -1,26 +1,30 @@
 //! Java: the class path, the JDK, JVM workers and JUnit, as the walk asks for them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rethrow_core::goal::CrashGoal;
 use rethrow_core::objective::context;
+use rethrow_core::program::purity::PurityRules;
 use rethrow_core::program::{Program, TypeId};
+use rethrow_core::search::grt::oracle::OracleRules;
 use rethrow_core::search::targets::BuildRules;
 use rethrow_core::target::Render;
 use rethrow_core::target::confirmation::ConfirmPlan;
+use rethrow_core::target::suite::{CompilerPlan, RenderSuite, RenderedSuite, SuitePlan};
 use rethrow_core::trace::{Frame, Trace};
 use rethrow_jvm::classpath::{self, ClassPath, ClassPathError};
+use rethrow_jvm::instrument::Detail;
 use rethrow_jvm::jdk::Jdk;
-use rethrow_jvm::junit::{self, ConfirmConfig, JUnit};
-use rethrow_jvm::launch::{JvmSession, SessionConfig, Watch, watch};
-use rethrow_jvm::rules::build_rules;
+use rethrow_jvm::junit::{self, ConfirmConfig, JUnit, SuiteConfig, compiler_plan, suite_plan};
+use rethrow_jvm::launch::{JvmSession, SessionConfig, Watch, watch, watch_at};
+use rethrow_jvm::rules::{ORACLE, PURITY, build_rules, suite_rules};
 use rethrow_jvm::trace::looks_obfuscated;
 use rethrow_worker::pool::PoolStats;
 use rethrow_worker::sandbox::Layers;
 use rethrow_worker::session::Clock;
 
-use super::{Live, Opened, Platform, Rendered, Started};
+use super::{Live, Opened, Platform, Rendered, Started, Suites};
 use crate::align::Aligned;
 use crate::commands::jail::own_executable;
 use crate::commands::sandbox_mode;
@@ -28,6 +32,8 @@ use crate::config::Config;
 use crate::error::UserError;
 use crate::record::Runtime;
 
+/// A test of a suite that takes longer hangs.
+const TEST_LIMIT_MS: u32 = 3_000;
 /// Class files of Java N have version N + 44.
 const CLASS_VERSION_OFFSET: u32 = 44;
 
@@ -233,6 +239,69 @@ impl Platform for Java {
 
     fn run_command(&self, config: &Config, path: &Path, name: &str) -> String {
         run_command(config, path, name, self.framework(config))
+    }
+
+    fn suites(&self) -> Option<&dyn Suites> {
+        Some(self)
+    }
+}
+
+impl Suites for Java {
+    fn rules(&self, program: &Program, types: &[TypeId]) -> BuildRules {
+        suite_rules(program, types, &self.classpath)
+    }
+
+    fn purity(&self) -> PurityRules {
+        PURITY
+    }
+
+    fn oracle(&self) -> OracleRules {
+        ORACLE
+    }
+
+    fn start<'a>(&'a self, config: &Config, program: &'a Program, types: &[TypeId], scratch: &Path) -> Result<Started<'a>, UserError> {
+        let failed = |why: String| UserError::WorkerWillNotStart { why };
+        let watch = watch_at(Detail::Edges, program, types, |name| self.classpath.class_bytes(name));
+        let entries = self.classpath.launch_entries(scratch).map_err(|e| failed(e.to_string()))?;
+        let mut session = SessionConfig::new(own_executable()?, self.jdk.clone(), entries, scratch.to_path_buf());
+        session.allow_read = config.allow_read.clone();
+        session.workers = config.workers;
+        session.sandbox = sandbox_mode(config.sandbox);
+        let mut session = JvmSession::start(program, &watch, &session).map_err(|e| failed(e.to_string()))?;
+        session.prepare(types);
+        Ok(Started { session: Box::new(session), plan: watch.plan, problems: watch.problems })
+    }
+
+    fn render(&self) -> &dyn RenderSuite {
+        &self.junit
+    }
+
+    fn plan(&self, files: &[RenderedSuite], scratch: &Path) -> Result<SuitePlan, UserError> {
+        let class_path = self.entries_for(scratch)?;
+        Ok(suite_plan(files, &self.suite_config(scratch, &class_path)))
+    }
+
+    fn compiler(&self, scratch: &Path) -> Result<Option<CompilerPlan>, UserError> {
+        let class_path = self.entries_for(scratch)?;
+        Ok(compiler_plan(&self.suite_config(scratch, &class_path), &self.compiler.java, self.compiler.feature))
+    }
+}
+
+impl Java {
+    fn entries_for(&self, scratch: &Path) -> Result<Vec<PathBuf>, UserError> {
+        self.classpath.launch_entries(scratch).map_err(|e| UserError::WorkerWillNotStart { why: e.to_string() })
+    }
+
+    fn suite_config<'a>(&'a self, scratch: &'a Path, class_path: &'a [PathBuf]) -> SuiteConfig<'a> {
+        SuiteConfig {
+            scratch,
+            java: &self.jdk.java,
+            javac: self.compiler.javac.as_deref().expect("the JDK was chosen with a compiler"),
+            homes: vec![self.jdk.home.clone(), self.compiler.home.clone()],
+            class_path,
+            has_framework: self.classpath.has_junit() == Some(4),
+            test_limit_ms: TEST_LIMIT_MS,
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use super::{Palette, Policy, pattern};
 use crate::program::{Literal, Prim, Program, TypeId};
 use crate::rng::Rng;
 use crate::search::facts::Facts;
+use crate::search::grt::impurity;
 use crate::testcase::Value;
 
 /// Constants worth trying: those of the trace's methods first, then of its classes, then of the exception's message.
@@ -18,6 +19,8 @@ pub struct LiteralPool {
     patterns: Vec<String>,
     /// Those of the strings and tokens that look like names: keys, options, attributes.
     words: Vec<String>,
+    /// Sums of weights by place, for ints, floats and strings; empty: all weigh the same.
+    sums: [Vec<f64>; 3],
 }
 
 impl LiteralPool {
@@ -88,6 +91,32 @@ impl LiteralPool {
             self.add_string(rest);
         }
     }
+    /// From now on constants are drawn by weight.
+    pub fn weigh(&mut self, weight: impl Fn(&Literal) -> f64) {
+        fn sums(weights: impl Iterator<Item = f64>) -> Vec<f64> {
+            let mut sum = 0.0;
+            weights
+                .map(|w| {
+                    sum += w;
+                    sum
+                })
+                .collect()
+        }
+        self.sums = [
+            sums(self.ints.iter().map(|v| weight(&Literal::Long(*v)))),
+            sums(self.floats.iter().map(|v| weight(&Literal::Double(*v)))),
+            sums(self.strings.iter().map(|s| weight(&Literal::Str(s.clone())))),
+        ];
+    }
+    fn pick_int(&self, rng: &mut Rng) -> Option<&i64> {
+        drawn(&self.ints, &self.sums[0], rng)
+    }
+    fn pick_float(&self, rng: &mut Rng) -> Option<&f64> {
+        drawn(&self.floats, &self.sums[1], rng)
+    }
+    fn pick_string(&self, rng: &mut Rng) -> Option<&String> {
+        drawn(&self.strings, &self.sums[2], rng)
+    }
     pub fn ints(&self) -> &[i64] {
         &self.ints
     }
@@ -96,6 +125,17 @@ impl LiteralPool {
     }
     pub fn words(&self) -> &[String] {
         &self.words
+    }
+}
+
+/// By weight if there are weights, which are as many as the items.
+fn drawn<'t, T>(items: &'t [T], sums: &[f64], rng: &mut Rng) -> Option<&'t T> {
+    match sums.last() {
+        Some(total) if sums.len() == items.len() => {
+            let at = rng.unit() * total;
+            items.get(sums.partition_point(|s| *s <= at).min(items.len() - 1))
+        }
+        _ => rng.pick(items),
     }
 }
 
@@ -155,9 +195,12 @@ pub fn value(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rn
 pub fn int(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rng, large: f64) -> i64 {
     if rng.chance(policy.pool) {
         let dynamic = facts.ints();
-        let from = if rng.chance(0.5) && !dynamic.is_empty() { dynamic } else { palette.literals.ints() };
+        let from = if rng.chance(0.5) && !dynamic.is_empty() { rng.pick(dynamic) } else { palette.literals.pick_int(rng) };
         // a large number mostly becomes a size, and is then seen again and larger
-        if let Some(v) = rng.pick(from).filter(|v| v.unsigned_abs() < LARGE || rng.chance(large)) {
+        if let Some(v) = from.filter(|v| v.unsigned_abs() < LARGE || rng.chance(large)) {
+            if policy.fuzz > 0.0 && rng.chance(policy.fuzz) {
+                return impurity::fuzz_int(rng, *v);
+            }
             return v.wrapping_add(if rng.chance(0.2) { rng.between(-1, 1) } else { 0 });
         }
     }
@@ -170,9 +213,9 @@ pub fn int(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rng,
 
 pub fn float(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rng) -> f64 {
     if rng.chance(policy.pool / 2.0)
-        && let Some(v) = rng.pick(&palette.literals.floats)
+        && let Some(v) = palette.literals.pick_float(rng)
     {
-        return *v;
+        return if policy.fuzz > 0.0 && rng.chance(policy.fuzz) { impurity::fuzz_float(rng, *v) } else { *v };
     }
     match rng.below(12) {
         0 => *rng.pick(&[f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX, f64::MIN_POSITIVE, -0.0]).expect("not empty"),
@@ -214,10 +257,13 @@ pub fn text(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rng
         if rng.chance(0.5)
             && let Some(s) = rng.pick(dynamic)
         {
-            return s.to_string();
+            return if policy.fuzz > 0.0 && rng.chance(policy.fuzz) { impurity::fuzz_text(rng, s) } else { s.to_string() };
         }
-        if let Some(s) = rng.pick(palette.literals.strings()) {
-            let second = rng.chance(0.15).then(|| rng.pick(palette.literals.strings()).cloned()).flatten().unwrap_or_default();
+        if let Some(s) = palette.literals.pick_string(rng) {
+            if policy.fuzz > 0.0 && rng.chance(policy.fuzz) {
+                return impurity::fuzz_text(rng, s);
+            }
+            let second = rng.chance(0.15).then(|| palette.literals.pick_string(rng).cloned()).flatten().unwrap_or_default();
             return format!("{s}{second}");
         }
     }

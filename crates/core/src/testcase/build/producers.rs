@@ -8,6 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::LiteralPool;
 use super::customs::Customs;
 use crate::program::ir::Op;
+use crate::program::purity::Purity;
 use crate::program::{FieldId, Flags, MethodId, MethodKind, Program, Ty, TypeId};
 use crate::rng::Rng;
 use crate::testcase::Stmt;
@@ -99,6 +100,8 @@ pub struct Palette<'p> {
     producers: Cache<TypeId, Producer>,
     casts: Cache<(MethodId, usize), Ty>,
     fuzzers: Cache<TypeId, MethodId>,
+    purity: Option<Rc<Purity>>,
+    literal_types: Vec<TypeId>,
 }
 
 /// Answers worked out when first asked for.
@@ -139,7 +142,10 @@ impl<'p> Palette<'p> {
             producers: RefCell::default(),
             casts: RefCell::default(),
             fuzzers: RefCell::default(),
+            purity: None,
+            literal_types: Vec::new(),
         };
+        palette.literal_types.clone_from(&palette.trace_types);
         if let Some(class) = palette.trace_types.first().copied() {
             palette.members = palette.members_of(class);
         }
@@ -189,6 +195,16 @@ impl<'p> Palette<'p> {
         self.inner.contains(&method)
     }
 
+    /// What changes an object is no longer guessed by its signature (GRT-7).
+    pub fn know_purity(&mut self, purity: Rc<Purity>) {
+        self.purity = Some(purity);
+    }
+
+    /// Types worth naming as literals, instead of the trace's.
+    pub fn name_as_literals(&mut self, types: Vec<TypeId>) {
+        self.literal_types = types;
+    }
+
     pub fn allowed(&self, method: MethodId) -> bool {
         self.scope.callable(self.program, method) && !self.banned.contains(&method)
     }
@@ -227,7 +243,11 @@ impl<'p> Palette<'p> {
                 if def.kind == MethodKind::Instance && self.allowed(m) && !self.inner.contains(&m) && signatures.insert((def.name, def.desc)) {
                     let sig = self.program.signature(m);
                     // a method without parameters and with a result is most likely a getter
-                    let copies = if sig.params.is_empty() && !sig.ret.is_void() { 1 } else { 3 };
+                    let looks = match &self.purity {
+                        Some(purity) => !purity.changes_receiver(self.program, m),
+                        None => sig.params.is_empty() && !sig.ret.is_void(),
+                    };
+                    let copies = if looks { 1 } else { 3 };
                     out.extend(std::iter::repeat_n(m, copies));
                 }
             }
@@ -270,7 +290,7 @@ impl<'p> Palette<'p> {
     /// A type whose literal is worth passing as a type.
     pub fn class_literal(&self, rng: &mut Rng) -> Ty {
         let known = self.program.well_known();
-        let nameable: Vec<Ty> = self.trace_types.iter().filter(|t| self.scope.nameable(self.program, **t)).map(|t| Ty::reference(*t)).collect();
+        let nameable: Vec<Ty> = self.literal_types.iter().filter(|t| self.scope.nameable(self.program, **t)).map(|t| Ty::reference(*t)).collect();
         match rng.below(6) {
             0 => known.string,
             1 => known.object,
@@ -330,7 +350,8 @@ impl<'p> Palette<'p> {
                 _ => {}
             }
         }
-        for f in self.program.fields_of(t) {
+        let closed = self.program.methods_of(t).len() > 0 && self.program.methods_of(t).all(|m| self.banned.contains(&m));
+        for f in self.program.fields_of(t).filter(|_| !closed) {
             let def = self.program.field(f);
             let fits = def.flags.has(Flags::STATIC) && def.ty.as_ref().is_some_and(|r| self.program.is_subtype(r, t));
             if fits && self.scope.readable(self.program, f) {

@@ -1,0 +1,530 @@
+//! Guided random testing: the feedback-directed loop (GRT-1) and its six components, each of which can be switched off (GRT-14).
+//!
+//! A round chooses methods, builds a call of each from what earlier calls made, executes them, and keeps what covered something new. What becomes a
+//! test file, and whether a thrown exception is a defect, is decided elsewhere (`suite`, `oracle`). By tests, not by seconds: the same seed and number of
+//! tests give the same result.
+
+pub mod bloodhound;
+pub mod constant_mining;
+pub mod coverage;
+pub mod detective;
+pub mod elephant_brain;
+pub mod impurity;
+pub mod oracle;
+pub mod orienteering;
+pub mod settings;
+pub mod slice;
+pub mod subjects;
+pub mod suite;
+pub mod tally;
+
+use std::hash::{Hash, Hasher};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::execution::{Execution, Outcome};
+use crate::probe::{MethodProbes, ProbePlan};
+use crate::program::purity::{Purity, PurityRules};
+use crate::program::{Flags, MethodId, Program, TypeId};
+use crate::rng::Rng;
+use crate::search::facts::Facts;
+use crate::search::targets::{BuildRules, banned};
+use crate::search::{Limits, Stop};
+use crate::target::Session;
+use crate::testcase::build::customs::Customs;
+use crate::testcase::build::producers::PaletteSpec;
+use crate::testcase::build::{LiteralPool, Maker, Palette, Policy};
+use crate::testcase::validity::Scope;
+use crate::testcase::{Stmt, TestCase, Var};
+use crate::trace::Throwable;
+use bloodhound::Chooser;
+use constant_mining::Mined;
+use coverage::{Coverage, Share};
+use elephant_brain::{Made, Pool};
+pub use settings::{Component, Settings};
+use subjects::Subject;
+use suite::{Ending, Kept};
+pub use tally::Tally;
+
+/// What is generated for, and by which rules.
+pub struct World<'p> {
+    pub program: &'p Program,
+    pub plan: &'p ProbePlan,
+    /// The classes under test.
+    pub types: &'p [TypeId],
+    pub rules: &'p BuildRules,
+    pub purity: PurityRules,
+    /// Exceptions after which a worker is of no use any more, since a type stays broken.
+    pub poison: &'static [&'static str],
+}
+
+/// An exception that a call under test threw, with the smallest test that shows it.
+#[derive(Clone, Debug)]
+pub struct Crash {
+    pub subject: usize,
+    pub test: TestCase,
+    pub chain: Arc<[Throwable]>,
+    pub count: u64,
+}
+
+/// What a user interface sees after each round.
+#[derive(Clone, Copy, Debug)]
+pub struct Round {
+    pub tests: u64,
+    pub kept: usize,
+    pub branches: Share,
+}
+
+/// Tests executed at once.
+const BATCH: usize = 256;
+/// Choices that may fail in a row before a round is executed with what it has.
+const MAX_MISSES: usize = 2_000;
+/// Sequences longer than this are not remembered.
+const MAX_REMEMBERED: usize = 30;
+/// Hashes of tests kept against duplicates; beyond it the memory is emptied.
+const MAX_KNOWN: usize = 2_000_000;
+/// Ways to make an unavailable type that are tried before the search.
+const MAX_WAYS: usize = 4;
+/// Types named as class literals in one package.
+const MAX_LITERAL_TYPES: usize = 12;
+/// Hangs and deaths after which a method is not called any more.
+const MAX_COSTLY: u32 = 2;
+/// Distinct crashes kept.
+const MAX_CRASHES: usize = 2_000;
+/// Program frames that tell crashes apart (GRT-18).
+pub const TRIAGE_FRAMES: usize = 3;
+
+/// See the module documentation.
+pub struct Generator<'p> {
+    world: World<'p>,
+    settings: Settings,
+    palettes: Vec<Palette<'p>>,
+    pub subjects: Vec<Subject>,
+    state: Vec<State>,
+    chooser: Chooser,
+    pub pool: Pool<'p>,
+    purity: Rc<Purity>,
+    mined: Mined,
+    facts: Facts,
+    /// Without constant mining, values that comparisons saw are not used either.
+    no_facts: Facts,
+    policy: Policy,
+    pub coverage: Coverage,
+    pub kept: Vec<Kept>,
+    pub crashes: Vec<Crash>,
+    crash_keys: FxHashMap<u64, usize>,
+    public: FxHashMap<MethodId, bool>,
+    known: FxHashSet<u64>,
+    /// Methods that hung or killed their worker, and how often.
+    costly: FxHashMap<MethodId, u32>,
+    rng: Rng,
+    pub tally: Tally,
+    looked: u64,
+    opened: bool,
+    /// What is executed before anything is chosen.
+    waiting: Vec<Planned>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct State {
+    base: f64,
+    /// Choices since the last look.
+    k: u32,
+    successes: u32,
+}
+
+/// A test to be executed, and the subject it is for.
+struct Planned {
+    subject: Option<usize>,
+    test: TestCase,
+}
+
+impl<'p> Generator<'p> {
+    pub fn new(world: World<'p>, settings: Settings) -> Generator<'p> {
+        let program = world.program;
+        let mined = if settings.has(Component::ConstantMining) { constant_mining::mine(program, world.types) } else { Mined::default() };
+        let purity = Rc::new(Purity::new(world.purity));
+        let (palettes, subjects) = subjects_of(&world, &mined.global, &purity);
+        let policy = Policy {
+            build: settings.has(Component::Detective),
+            fuzz: if settings.has(Component::Impurity) { settings.fuzz } else { 0.0 },
+            null: 0.05,
+            max_depth: 4,
+            ..Policy::default()
+        };
+        let mut generator = Generator {
+            pool: Pool::new(program, settings.has(Component::Orienteering)),
+            coverage: Coverage::new(world.plan),
+            state: vec![State::default(); subjects.len()],
+            chooser: Chooser::default(),
+            rng: Rng::stream(settings.seed, "grt"),
+            world,
+            settings,
+            palettes,
+            subjects,
+            purity,
+            mined,
+            facts: Facts::default(),
+            no_facts: Facts::default(),
+            policy,
+            kept: Vec::new(),
+            crashes: Vec::new(),
+            crash_keys: FxHashMap::default(),
+            public: FxHashMap::default(),
+            known: FxHashSet::default(),
+            costly: FxHashMap::default(),
+            tally: Tally::default(),
+            looked: 0,
+            opened: false,
+            waiting: Vec::new(),
+        };
+        generator.look();
+        generator
+    }
+
+    /// The package that tests of a subject live in.
+    pub fn package(&self, subject: usize) -> &str {
+        &self.palettes[self.subjects[subject].palette].scope.package
+    }
+
+    /// Whether all tests that were allowed have run.
+    pub fn is_done(&self) -> bool {
+        self.tally.tests >= self.settings.max_tests
+    }
+
+    /// What is observed of a method.
+    pub fn probes(&self, method: MethodId) -> Option<&'p MethodProbes> {
+        self.world.plan.of(method)
+    }
+
+    /// Rounds until something stops them; may be called again to go on.
+    pub fn run(&mut self, session: &mut dyn Session, limits: &dyn Limits, events: &mut dyn FnMut(Round)) -> Stop {
+        if !std::mem::replace(&mut self.opened, true) {
+            self.waiting = self.opening();
+        }
+        loop {
+            let batch = if self.waiting.is_empty() { self.next_batch() } else { self.waiting.drain(..self.waiting.len().min(BATCH)).collect() };
+            if batch.is_empty() {
+                return Stop::BudgetSpent;
+            }
+            if let Err(stop) = self.round(batch, session, limits, events) {
+                return stop;
+            }
+        }
+    }
+
+    fn round(&mut self, mut batch: Vec<Planned>, session: &mut dyn Session, limits: &dyn Limits, events: &mut dyn FnMut(Round)) -> Result<(), Stop> {
+        if limits.cancelled() {
+            return Err(Stop::Cancelled);
+        }
+        let room = self.settings.max_tests.saturating_sub(self.tally.tests);
+        batch.truncate(usize::try_from(room).unwrap_or(usize::MAX));
+        if batch.is_empty() || limits.time_is_up() {
+            return Err(Stop::BudgetSpent);
+        }
+        let tests: Vec<TestCase> = batch.iter().map(|p| p.test.clone()).collect();
+        let executions = session.execute(&tests)?;
+        for (planned, execution) in batch.iter().zip(&executions) {
+            self.take_in(planned, execution);
+        }
+        if self.tally.tests - self.looked >= self.settings.interval {
+            self.look();
+        }
+        events(Round { tests: self.tally.tests, kept: self.kept.len(), branches: self.coverage.branches() });
+        Ok(())
+    }
+
+    /// New base weights from the coverage so far; the counts of choices start anew.
+    fn look(&mut self) {
+        self.looked = self.tally.tests;
+        let most = self.state.iter().map(|s| s.successes).max().unwrap_or(0);
+        let guided = self.settings.has(Component::Bloodhound);
+        let mut weights = Vec::with_capacity(self.subjects.len());
+        for (subject, state) in self.subjects.iter().zip(&mut self.state) {
+            state.k = 0;
+            state.base = if guided { bloodhound::base(uncovered(&self.coverage, self.world.plan, subject), state.successes, most) } else { 1.0 };
+            if self.costly.get(&subject.entry).is_some_and(|n| *n >= MAX_COSTLY) {
+                state.base = 0.0;
+            }
+            weights.push(state.base);
+        }
+        self.chooser = Chooser::new(weights);
+    }
+
+    fn choose(&mut self) -> Option<usize> {
+        let chosen = self.chooser.choose(&mut self.rng)?;
+        if self.settings.has(Component::Bloodhound) {
+            let state = &mut self.state[chosen];
+            state.k += 1;
+            self.chooser.set(chosen, bloodhound::weight(state.base, state.k, self.subjects.len()));
+        }
+        Some(chosen)
+    }
+
+    /// Each subject once, after what the detective wants to try.
+    fn opening(&mut self) -> Vec<Planned> {
+        let mut out = Vec::new();
+        if self.settings.has(Component::Detective) {
+            for ty in detective::unavailable(self.world.program, &self.subjects) {
+                out.extend(self.ways_to(ty).into_iter().map(|test| Planned { subject: None, test }));
+            }
+        }
+        for subject in 0..self.subjects.len() {
+            if let Some(test) = self.build(subject) {
+                out.push(Planned { subject: Some(subject), test });
+            }
+        }
+        out.retain(|p| self.is_fresh(&p.test));
+        out
+    }
+
+    /// One test for each way to make a type that no subject makes.
+    fn ways_to(&mut self, ty: TypeId) -> Vec<TestCase> {
+        let Some(palette) = self.palettes.first() else { return Vec::new() };
+        let ways = palette.producers(ty);
+        let mut out = Vec::new();
+        for way in ways.iter().take(MAX_WAYS) {
+            let mut maker = Maker::new(palette, &self.no_facts, &self.policy, &mut self.rng, TestCase::default());
+            if maker.produced(way).is_some() {
+                out.push(maker.test);
+            }
+        }
+        out
+    }
+
+    fn next_batch(&mut self) -> Vec<Planned> {
+        let mut out = Vec::with_capacity(BATCH);
+        let mut misses = 0;
+        while out.len() < BATCH && misses < MAX_MISSES {
+            let Some(subject) = self.choose() else { break };
+            match self.build(subject).filter(|test| self.is_fresh(test)) {
+                Some(test) => out.push(Planned { subject: Some(subject), test }),
+                None => misses += 1,
+            }
+        }
+        out
+    }
+
+    fn is_fresh(&mut self, test: &TestCase) -> bool {
+        if self.known.len() >= MAX_KNOWN {
+            self.known.clear();
+        }
+        let mut hasher = rustc_hash::FxHasher::default();
+        test.hash(&mut hasher);
+        self.known.insert(hasher.finish())
+    }
+
+    /// A test that ends with a call of the subject.
+    fn build(&mut self, index: usize) -> Option<TestCase> {
+        let subject = &self.subjects[index];
+        let palette = &mut self.palettes[subject.palette];
+        let local = self.mined.local.get_mut(&subject.class).filter(|_| self.rng.chance(self.settings.p_const));
+        let mut swapped = local;
+        if let Some(pool) = &mut swapped {
+            std::mem::swap(*pool, &mut palette.literals);
+        }
+        let facts = if self.settings.has(Component::ConstantMining) { &self.facts } else { &self.no_facts };
+        let mut maker = Maker::new(palette, facts, &self.policy, &mut self.rng, TestCase::default()).drawing_from(&self.pool);
+        let made = if subject.drawn { maker.call_drawn(subject.entry, subject.class) } else { maker.call(subject.entry) };
+        let test = made.map(|_| maker.test);
+        let shunned = |m: MethodId| self.costly.get(&m).is_some_and(|n| *n >= MAX_COSTLY);
+        let test = test.filter(|t| self.costly.is_empty() || !t.stmts.iter().filter_map(Stmt::callee).any(shunned));
+        if let Some(pool) = swapped {
+            std::mem::swap(pool, &mut palette.literals);
+        }
+        test
+    }
+
+    fn take_in(&mut self, planned: &Planned, execution: &Execution) {
+        self.tally.count(&planned.test, execution);
+        self.facts.learn(&planned.test, execution);
+        let Some(subject) = planned.subject else {
+            self.remember(&planned.test, execution, true);
+            return;
+        };
+        match &execution.outcome {
+            Outcome::Normal => {
+                self.state[subject].successes += 1;
+                self.remember(&planned.test, execution, false);
+            }
+            Outcome::Thrown { at, chain } if chain.iter().any(|t| self.world.poison.contains(&t.exception.as_str())) => {
+                self.shun(&planned.test, *at as usize);
+            }
+            Outcome::Thrown { at, chain } if *at as usize + 1 == planned.test.len() => self.note_crash(subject, &planned.test, chain),
+            Outcome::TimeLimit { at } => self.shun(&planned.test, *at as usize),
+            Outcome::Died { .. } => self.shun(&planned.test, planned.test.len()),
+            _ => {}
+        }
+        self.keep_if_new(subject, &planned.test, execution);
+    }
+
+    /// What hangs or kills its worker costs as much time as thousands of others: the second time is the last.
+    fn shun(&mut self, test: &TestCase, at: usize) {
+        let blamed = test.stmts.iter().take(at + 1).rev().find_map(Stmt::callee);
+        if let Some(method) = blamed {
+            *self.costly.entry(method).or_default() += 1;
+            self.looked = 0;
+        }
+    }
+
+    fn keep_if_new(&mut self, subject: usize, test: &TestCase, execution: &Execution) {
+        let (cut, ending) = match &execution.outcome {
+            Outcome::Normal => (test.len(), Ending::Normal),
+            Outcome::Thrown { at, chain } => {
+                let exception = chain.first().map(|t| t.exception.clone()).unwrap_or_default();
+                (*at as usize + 1, Ending::Thrown { exception })
+            }
+            Outcome::Invalid { at, .. } if *at > 0 => (*at as usize, Ending::Normal),
+            _ => return,
+        };
+        if !self.coverage.is_new(execution) {
+            return;
+        }
+        let elements = self.coverage.elements(execution);
+        self.coverage.cover(&elements);
+        self.kept.push(Kept { subject, test: test.prefix(cut), ending, elements });
+    }
+
+    /// Puts what a test made into the pool: the result of its last call, and the objects that the call may have changed.
+    fn remember(&mut self, test: &TestCase, execution: &Execution, detecting: bool) {
+        if execution.outcome != Outcome::Normal {
+            return;
+        }
+        let Some(last) = test.stmts.last() else { return };
+        let result = Var(test.len() as u32 - 1);
+        let mut vars = vec![result];
+        vars.extend(last.operands());
+        if detecting {
+            vars.extend((0..result.0).map(Var));
+        }
+        for var in vars {
+            let Some(ty) = self.type_of(test, var, execution) else { continue };
+            let first = !self.pool.has(ty);
+            let program = self.world.program;
+            let (cut, at) = slice::slice(program, &self.purity, test, var);
+            if cut.len() > MAX_REMEMBERED {
+                continue;
+            }
+            let home = self.home_of(&cut);
+            let secondary = detecting && var != result && !first;
+            self.pool.add(Made { test: &cut, var: at, ty, cost: f64::from(execution.steps), home, secondary });
+        }
+    }
+
+    /// The type to remember a value by: exact, or declared without elephant brain (GRT-9).
+    fn type_of(&self, test: &TestCase, var: Var, execution: &Execution) -> Option<TypeId> {
+        let exact = execution.types.get(var.0 as usize).copied().flatten()?;
+        let stmt = test.stmt(var);
+        if stmt.is_literal() || matches!(stmt, Stmt::NewArray { .. } | Stmt::Cast { .. }) {
+            return None;
+        }
+        if self.settings.has(Component::ElephantBrain) { Some(exact) } else { test.ty(self.world.program, var).as_ref() }
+    }
+
+    /// The package that a test needs; `None` if it uses public members only.
+    fn home_of(&mut self, test: &TestCase) -> Option<Rc<str>> {
+        let program = self.world.program;
+        let outside = Scope { package: self.world.rules.elsewhere.to_string() };
+        let mut home = None;
+        for stmt in &test.stmts {
+            let (open, owner) = match stmt {
+                Stmt::New { ctor: m, .. } | Stmt::Call { method: m, .. } => {
+                    (*self.public.entry(*m).or_insert_with(|| outside.callable(program, *m)), program.method(*m).owner)
+                }
+                Stmt::GetStatic(f) | Stmt::GetField { field: f, .. } | Stmt::SetField { field: f, .. } => {
+                    (outside.readable(program, *f), program.field(*f).owner)
+                }
+                Stmt::Cast { ty, .. } | Stmt::NewArray { elem: ty, .. } | Stmt::Class(ty) => match ty.base {
+                    crate::program::Base::Ref(t) => (outside.nameable(program, t), t),
+                    _ => continue,
+                },
+                _ => continue,
+            };
+            if !open {
+                home = Some(program.package(owner).into());
+            }
+        }
+        home
+    }
+
+    fn note_crash(&mut self, subject: usize, test: &TestCase, chain: &Arc<[Throwable]>) {
+        let Some(thrown) = chain.first() else { return };
+        let mut hasher = rustc_hash::FxHasher::default();
+        (self.subjects[subject].entry, &thrown.exception).hash(&mut hasher);
+        for frame in thrown.frames.iter().filter(|f| !f.platform).take(TRIAGE_FRAMES) {
+            (&frame.class, &frame.method, frame.line).hash(&mut hasher);
+        }
+        match self.crash_keys.get(&hasher.finish()) {
+            Some(known) => {
+                let crash = &mut self.crashes[*known];
+                crash.count += 1;
+                if test.len() < crash.test.len() {
+                    crash.test = test.clone();
+                    crash.chain = chain.clone();
+                }
+            }
+            None if self.crashes.len() < MAX_CRASHES => {
+                self.crash_keys.insert(hasher.finish(), self.crashes.len());
+                self.crashes.push(Crash { subject, test: test.clone(), chain: chain.clone(), count: 1 });
+            }
+            None => {}
+        }
+    }
+}
+
+/// The share of branches that a subject's body, and what only it leads to, still has to cover (GRT-12); without branches, of its points.
+fn uncovered(coverage: &Coverage, plan: &ProbePlan, subject: &Subject) -> f64 {
+    let (mut branches, mut points) = (Share::default(), Share::default());
+    for probes in subject.reached.iter().filter_map(|m| plan.of(*m)) {
+        branches.add(coverage.branches_of(probes));
+        points.add(coverage.points_of(probes));
+    }
+    let share = if branches.total > 0 { branches } else { points };
+    if share.total == 0 { bloodhound::UNKNOWN } else { 1.0 - f64::from(share.covered) / f64::from(share.total) }
+}
+
+/// A palette for each package, and what can be called with it.
+fn subjects_of<'p>(world: &World<'p>, literals: &LiteralPool, purity: &Rc<Purity>) -> (Vec<Palette<'p>>, Vec<Subject>) {
+    let program = world.program;
+    let mut packages: Vec<&str> = Vec::new();
+    for ty in world.types {
+        let package = package_of(program, world.rules, *ty);
+        if !packages.contains(&package) {
+            packages.push(package);
+        }
+    }
+    let banned = banned(program, world.rules);
+    let (mut palettes, mut all) = (Vec::new(), Vec::new());
+    for (index, package) in packages.iter().enumerate() {
+        let here: Vec<TypeId> = world.types.iter().copied().filter(|t| package_of(program, world.rules, *t) == *package).collect();
+        let mut palette = Palette::new(PaletteSpec {
+            program,
+            scope: Scope { package: (*package).to_string() },
+            trace_types: Vec::new(),
+            literals: literals.clone(),
+            plain_packages: world.rules.plain_packages,
+            customs: Customs::new(program, world.rules),
+            banned: banned.clone(),
+        });
+        palette.name_as_literals(literal_types(program, &here));
+        palette.know_purity(purity.clone());
+        all.extend(here.iter().flat_map(|t| subjects::of_class(&palette, index, *t)));
+        palettes.push(palette);
+    }
+    (palettes, all)
+}
+
+fn package_of<'p>(program: &'p Program, rules: &'p BuildRules, ty: TypeId) -> &'p str {
+    let package = program.package(ty);
+    if rules.closed_packages.iter().any(|p| p == package) { rules.elsewhere } else { package }
+}
+
+/// Enumerations first: they are what types are most often asked for.
+fn literal_types(program: &Program, types: &[TypeId]) -> Vec<TypeId> {
+    let mut out: Vec<TypeId> = types.to_vec();
+    out.sort_by_key(|t| !program.ty(*t).flags.has(Flags::ENUM));
+    out.truncate(MAX_LITERAL_TYPES);
+    out
+}

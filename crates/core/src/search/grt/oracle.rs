@@ -1,0 +1,188 @@
+//! Which exceptions are defects and which are an answer to a wrong argument, and the contracts that every object keeps (GRT-15).
+//!
+//! A method that throws on purpose says that it was called wrongly; one whose code trips over its own data does not. So what counts is how the
+//! exception came about: a `throw` of the program, or of a check that it calls, is a rejection; a null, an index or a cast that failed by itself
+//! is a defect, unless the arguments explain it. Nothing here executes anything.
+
+use crate::execution::Returned;
+use crate::program::ir::Op;
+use crate::program::{Access, Flags, MethodId, MethodKind, Program, Ty, TypeId};
+use crate::testcase::{Stmt, TestCase, Var};
+use crate::trace::{Frame, Throwable};
+
+/// What the language says about exceptions.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OracleRules {
+    /// Roots of exceptions that need not be declared: whatever is below neither is declared, and so expected.
+    pub unchecked: &'static [&'static str],
+    /// Thrown to say that a call is not possible, with all below.
+    pub rejections: &'static [&'static str],
+    /// Of the machine, not of the program.
+    pub machine: &'static [&'static str],
+    /// A type stays broken after it.
+    pub poison: &'static [&'static str],
+    /// A null was used.
+    pub null: &'static str,
+    /// An index or a size is out of range, with all below.
+    pub ranges: &'static [&'static str],
+}
+
+/// Why an exception counts as a defect, or why it does not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Judgement {
+    Defect(String),
+    Rejected(&'static str),
+}
+
+/// Judges what the last statement of `test` threw. `values` are those of its statements, as far as they are known.
+pub fn judge(program: &Program, rules: &OracleRules, test: &TestCase, chain: &[Throwable], values: &[Option<Returned>]) -> Judgement {
+    let (Some(thrown), Some(last)) = (chain.first(), test.stmts.last()) else { return Judgement::Rejected("nothing was thrown") };
+    let Some(callee) = last.callee() else { return Judgement::Rejected("no call threw") };
+    if is_deprecated(program, callee) {
+        return Judgement::Rejected("the method is deprecated");
+    }
+    if !test.stmts.iter().filter_map(Stmt::callee).all(|m| is_public(program, m)) {
+        return Judgement::Rejected("it takes calls that only the program itself makes");
+    }
+    let is = |roots: &[&str]| below(program, &thrown.exception, roots);
+    if is(rules.machine) {
+        return Judgement::Rejected("the machine decides it");
+    }
+    if !is(rules.unchecked) {
+        return Judgement::Rejected("it is declared");
+    }
+    if is(rules.rejections) {
+        return Judgement::Rejected("it says that the call is not possible");
+    }
+    let Some(frame) = thrown.frames.iter().find(|f| !f.platform) else { return Judgement::Rejected("no code of the program took part") };
+    let direct = thrown.frames.first().is_some_and(|f| !f.platform);
+    if direct && throws_on(program, frame) {
+        return Judgement::Rejected("the program throws it on purpose");
+    }
+    let depth = thrown.frames.iter().filter(|f| !f.platform).count();
+    if thrown.exception == rules.null && any_null(test, values) {
+        return Judgement::Rejected("a null was passed");
+    }
+    if is(rules.ranges) && (depth <= 1 && takes_numbers(program, callee) || any_negative(test)) {
+        return Judgement::Rejected("a number that was passed is out of range");
+    }
+    let place = format!("{}.{}{}", frame.class, frame.method, frame.line.map(|l| format!(":{l}")).unwrap_or_default());
+    Judgement::Defect(format!("{} by itself at {place}: no argument is null or out of range, and nothing throws it on purpose", thrown.exception))
+}
+
+fn is_deprecated(program: &Program, method: MethodId) -> bool {
+    let def = program.method(method);
+    def.flags.has(Flags::DEPRECATED) || program.ty(def.owner).flags.has(Flags::DEPRECATED)
+}
+
+fn below(program: &Program, exception: &str, roots: &[&str]) -> bool {
+    let ty = program.find_type(exception);
+    roots.iter().any(|root| *root == exception || ty.zip(program.find_type(root)).is_some_and(|(t, r)| program.is_subtype(t, r)))
+}
+
+/// Whether the frame's line has a `throw`.
+fn throws_on(program: &Program, frame: &Frame) -> bool {
+    let (Some(class), Some(line)) = (program.find_type(&frame.class), frame.line) else { return false };
+    program
+        .methods_named(class, &frame.method)
+        .any(|m| program.body(m).is_some_and(|body| body.insns.iter().any(|i| matches!(i.op, Op::Throw { .. }) && i.line.is_some_and(|l| near(l, line)))))
+}
+
+/// A `throw new X(…)` over several lines has the line of its beginning or of its end.
+fn near(a: u32, b: u32) -> bool {
+    a.abs_diff(b) <= 2
+}
+
+/// Whether null takes part anywhere: as an argument, an element, or a result that is handed on.
+fn any_null(test: &TestCase, values: &[Option<Returned>]) -> bool {
+    let holes = test.stmts.iter().any(|s| matches!(s, Stmt::NewArray { elem, len } if *len > 0 && elem.is_reference()));
+    let is_null = |v: &Var| matches!(test.stmt(*v), Stmt::Null(_)) || values.get(v.0 as usize) == Some(&Some(Returned::Null));
+    holes || test.stmts.iter().any(|s| s.operands().iter().any(is_null))
+}
+
+/// Whether a negative number is passed anywhere.
+fn any_negative(test: &TestCase) -> bool {
+    test.stmts.iter().any(|s| matches!(s, Stmt::Lit(v) if v.as_f64() < 0.0))
+}
+
+fn is_public(program: &Program, method: MethodId) -> bool {
+    let def = program.method(method);
+    let mut ty = Some(def.owner);
+    let mut open = def.access == Access::Public;
+    while let Some(t) = ty {
+        open &= program.ty(t).access == Access::Public;
+        ty = program.ty(t).outer;
+    }
+    open
+}
+
+fn takes_numbers(program: &Program, method: MethodId) -> bool {
+    program.signature(method).params.iter().any(|p| p.as_prim().is_some())
+}
+
+/// A promise that every object makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Contract {
+    EqualsReflexive,
+    EqualsNull,
+    EqualsSymmetric,
+    HashCode,
+    ToString,
+}
+
+impl Contract {
+    pub fn reason(self) -> &'static str {
+        match self {
+            Contract::EqualsReflexive => "equals is not reflexive: an object does not equal itself",
+            Contract::EqualsNull => "equals(null) is not false",
+            Contract::EqualsSymmetric => "equals is not symmetric: a equals b, but b does not equal a",
+            Contract::HashCode => "hashCode throws",
+            Contract::ToString => "toString throws",
+        }
+    }
+    /// What the last statement should give; `None` if it only has to return.
+    pub fn should(self) -> Option<bool> {
+        match self {
+            Contract::EqualsReflexive => Some(true),
+            Contract::EqualsNull => Some(false),
+            _ => None,
+        }
+    }
+}
+
+/// The methods of the root type that contracts are about.
+#[derive(Clone, Copy, Debug)]
+pub struct RootMethods {
+    pub equals: MethodId,
+    pub hash: MethodId,
+    pub text: MethodId,
+    root: TypeId,
+}
+
+impl RootMethods {
+    pub fn find(program: &Program) -> Option<RootMethods> {
+        let root = program.well_known().object.as_ref()?;
+        let named = |name: &str, params: usize| program.methods_named(root, name).find(|m| program.signature(*m).params.len() == params);
+        Some(RootMethods { equals: named("equals", 1)?, hash: named("hashCode", 0)?, text: named("toString", 0)?, root })
+    }
+
+    /// Whether the type, or one above it, says for itself what equality is.
+    pub fn overrides(&self, program: &Program, ty: TypeId, method: MethodId) -> bool {
+        let (name, desc) = (program.method_name(method), program.method_desc(method));
+        program.resolve_method(ty, name, desc).is_some_and(|m| program.method(m).owner != self.root && program.method(m).kind == MethodKind::Instance)
+    }
+
+    /// The test that would show that the contract is broken for an object.
+    pub fn test(&self, contract: Contract, made: &TestCase, var: Var) -> TestCase {
+        let mut test = made.clone();
+        let root = Ty::reference(self.root);
+        let (method, args) = match contract {
+            Contract::EqualsReflexive | Contract::EqualsSymmetric => (self.equals, vec![var]),
+            Contract::EqualsNull => (self.equals, vec![test.push(Stmt::Null(root))]),
+            Contract::HashCode => (self.hash, Vec::new()),
+            Contract::ToString => (self.text, Vec::new()),
+        };
+        test.push(Stmt::Call { method, recv: Some(var), args });
+        test
+    }
+}

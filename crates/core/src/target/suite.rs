@@ -1,0 +1,174 @@
+//! Test files with many tests: what is rendered, and the plan by which all of them are compiled and run in one fresh process.
+//!
+//! How a language writes and runs them is its crate's knowledge; running the plan, in the jail, is the shell's.
+
+use std::path::{Path, PathBuf};
+
+use super::confirmation::Command;
+use crate::execution::Returned;
+use crate::program::Program;
+use crate::testcase::{TestCase, Var};
+
+/// How a test of a suite ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Expect {
+    /// It runs through, and its checks hold.
+    Pass,
+    /// Its last statement throws exactly that, which the test expects.
+    Throws { exception: String },
+    /// Its last statement throws, and nothing catches it: the test shows a defect.
+    Fails { exception: String },
+    /// The last statement's value is not this, though it should be: the test shows a defect.
+    Broken { should: bool },
+}
+
+/// One test.
+#[derive(Clone, Debug)]
+pub struct SuiteTest {
+    /// Means something to who made it.
+    pub id: usize,
+    /// Of the test method, without number.
+    pub name: String,
+    pub test: TestCase,
+    /// Values to assert.
+    pub checks: Vec<(Var, Returned)>,
+    pub expect: Expect,
+    /// Lines above the method.
+    pub comment: Vec<String>,
+}
+
+/// One file to be written.
+#[derive(Clone, Debug)]
+pub struct SuiteFile {
+    pub package: String,
+    /// Simple name of the test class.
+    pub unit: String,
+    pub header: Vec<String>,
+    pub tests: Vec<SuiteTest>,
+}
+
+/// A written file and where its tests stand.
+#[derive(Clone, Debug)]
+pub struct RenderedSuite {
+    /// Relative to the output folder.
+    pub path: PathBuf,
+    /// Full name of the test class.
+    pub name: String,
+    pub text: String,
+    /// By test of the file: its method and lines (first and last, from 1), or why it cannot be written.
+    pub methods: Vec<Result<Placed, String>>,
+}
+
+/// A test method in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placed {
+    pub method: String,
+    pub lines: (usize, usize),
+}
+
+/// Renders files of tests.
+pub trait RenderSuite {
+    fn render_suite(&self, program: &Program, file: &SuiteFile) -> RenderedSuite;
+}
+
+/// How the files are compiled and run.
+#[derive(Clone, Debug)]
+pub struct SuitePlan {
+    /// To be written first, below the scratch folder.
+    pub files: Vec<(PathBuf, String)>,
+    pub folders: Vec<PathBuf>,
+    pub compile: Command,
+    /// Places of errors in what the compiler said: file and line.
+    pub errors: fn(&str) -> Vec<(PathBuf, usize)>,
+    /// Runs the tests listed in [`LIST_FILE`] of its folder, one `class method` a line; the results appear in its result file as they come.
+    pub run: Command,
+    pub results: fn(&str) -> Vec<TestResult>,
+    pub readable: Vec<PathBuf>,
+    /// Where sources are written, below the scratch folder.
+    pub sources: PathBuf,
+}
+
+/// In a run's folder: the tests to run.
+pub const LIST_FILE: &str = "tests";
+
+/// How a test of the list ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TestResult {
+    /// Its place in the list.
+    pub index: usize,
+    pub ended: TestEnd,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TestEnd {
+    Passed,
+    /// What it threw: type and message.
+    Failed(String),
+    Hung,
+}
+
+impl SuitePlan {
+    /// The place of a source file below the scratch folder.
+    pub fn source(&self, path: &Path) -> PathBuf {
+        self.sources.join(path)
+    }
+}
+
+/// A compiler that stays and takes jobs: files `job-N` in [`JOBS_FOLDER`], each a list of sources, answered by `done-N`.
+#[derive(Clone, Debug)]
+pub struct CompilerPlan {
+    /// To be written first, below the scratch folder.
+    pub files: Vec<(PathBuf, String)>,
+    pub folders: Vec<PathBuf>,
+    pub command: Command,
+    pub readable: Vec<PathBuf>,
+}
+
+/// Below the scratch folder.
+pub const JOBS_FOLDER: &str = "jobs";
+
+/// What a compilation said.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Compiled {
+    pub succeeded: bool,
+    pub millis: u64,
+    /// File, line, and what is wrong there.
+    pub errors: Vec<(PathBuf, usize, String)>,
+}
+
+/// Reads a `done-N`; `None` if it is not whole.
+pub fn read_done(text: &str) -> Option<Compiled> {
+    let mut done = Compiled::default();
+    for line in text.lines() {
+        let (kind, rest) = line.split_once(' ')?;
+        match kind {
+            "E" => {
+                let (number, rest) = rest.split_once(' ')?;
+                let (file, message) = rest.split_once('\t')?;
+                done.errors.push((PathBuf::from(file), number.parse().unwrap_or(0), message.to_string()));
+            }
+            "OK" | "BAD" => {
+                done.succeeded = kind == "OK";
+                done.millis = rest.trim().parse().ok()?;
+                return Some(done);
+            }
+            _ => done.errors.push((PathBuf::new(), 0, rest.to_string())),
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_read_whole_or_not_at_all() {
+        let done = read_done("E 12 /a/B.java\tno such thing\nBAD 17\n").unwrap();
+        assert_eq!((done.succeeded, done.millis), (false, 17));
+        assert_eq!(done.errors, [(PathBuf::from("/a/B.java"), 12, "no such thing".to_string())]);
+        assert!(read_done("OK 5").unwrap().succeeded);
+        assert_eq!(read_done("E 12 /a/B.java\tno such"), None);
+        assert_eq!(read_done(""), None);
+    }
+}

@@ -1,0 +1,168 @@
+//! A file with many JUnit 4 tests. Each method stands by itself: what cannot be written is left out with its reason, not the file.
+
+use std::path::PathBuf;
+
+use rethrow_core::execution::Returned;
+use rethrow_core::program::{Access, Program, TypeId};
+use rethrow_core::target::suite::{Expect, Placed, RenderSuite, RenderedSuite, SuiteFile, SuiteTest};
+use rethrow_core::testcase::Value;
+
+use super::body::{self, Parts, Scope};
+use super::names::{self, TypeNames};
+use super::{JUnit, access, literal};
+
+impl RenderSuite for JUnit {
+    fn render_suite(&self, program: &Program, file: &SuiteFile) -> RenderedSuite {
+        let names = TypeNames::new(program, &file.package, &file.unit);
+        let writer = SuiteWriter { junit: self, program, file, names: &names };
+        let rendered: Vec<Result<(String, Vec<String>), String>> = file.tests.iter().enumerate().map(|(i, t)| writer.method(i, t)).collect();
+        let mut lines = writer.head();
+        let mut methods = Vec::new();
+        for one in rendered {
+            methods.push(one.map(|(method, text)| {
+                lines.push(String::new());
+                let first = lines.len() + 1;
+                lines.extend(text);
+                Placed { method, lines: (first, lines.len()) }
+            }));
+        }
+        lines.push("}".to_string());
+        let folder: PathBuf = file.package.split('.').filter(|p| !p.is_empty()).collect();
+        let name = if file.package.is_empty() { file.unit.clone() } else { format!("{}.{}", file.package, file.unit) };
+        RenderedSuite { path: folder.join(format!("{}.java", file.unit)), name, text: literal::ascii(&(lines.join("\n") + "\n")), methods }
+    }
+}
+
+struct SuiteWriter<'a> {
+    junit: &'a JUnit,
+    program: &'a Program,
+    file: &'a SuiteFile,
+    names: &'a TypeNames<'a>,
+}
+
+impl SuiteWriter<'_> {
+    /// Everything up to the first method; after the methods, because they decide the imports.
+    fn head(&self) -> Vec<String> {
+        let mut lines: Vec<String> = self.file.header.iter().map(|l| format!("// {}", literal::comment(l)).trim_end().to_string()).collect();
+        if !self.file.package.is_empty() {
+            lines.extend([format!("package {};", self.file.package), String::new()]);
+        }
+        let mut imports = self.names.imports();
+        imports.extend(["Assert", "Test"].into_iter().filter(|n| !self.names.in_package(n)).map(|n| format!("org.junit.{n}")));
+        imports.sort();
+        lines.extend(imports.iter().map(|name| format!("import {name};")));
+        lines.extend([String::new(), format!("public class {} {{", self.file.unit)]);
+        lines
+    }
+
+    fn of_junit(&self, simple: &str) -> String {
+        if self.names.in_package(simple) { format!("org.junit.{simple}") } else { simple.to_string() }
+    }
+
+    fn method(&self, index: usize, test: &SuiteTest) -> Result<(String, Vec<String>), String> {
+        let scope = Scope { program: self.program, package: &self.file.package, names: self.names, generics: &*self.junit.generics };
+        let mut named = vec![false; test.test.len()];
+        test.checks.iter().for_each(|(var, _)| named[var.0 as usize] = true);
+        if matches!(test.expect, Expect::Broken { .. })
+            && let Some(last) = named.last_mut()
+        {
+            *last = true;
+        }
+        let parts = body::render_parts(scope, &test.test, &named)?;
+        let method = format!("{}_{}", names::ascii_word(&test.name), index + 1);
+        let mut lines: Vec<String> = test.comment.iter().map(|l| format!("    // {}", literal::comment(l))).collect();
+        if parts.raw {
+            lines.push("    @SuppressWarnings({\"rawtypes\", \"unchecked\"})".replace("SuppressWarnings", &self.names.java_lang("SuppressWarnings")));
+        }
+        lines.push(format!("    @{}", self.of_junit("Test")));
+        lines.push(format!("    public void {method}() throws {} {{", self.names.java_lang("Throwable")));
+        lines.extend(self.statements(test, &parts)?.into_iter().map(|l| format!("        {l}")));
+        lines.push("    }".to_string());
+        Ok((method, lines))
+    }
+
+    fn statements(&self, test: &SuiteTest, parts: &Parts) -> Result<Vec<String>, String> {
+        let assert = self.of_junit("Assert");
+        let last = test.test.len().saturating_sub(1);
+        let mut lines = Vec::new();
+        for (i, line) in parts.lines.iter().enumerate() {
+            let text = line.clone();
+            if i == last
+                && let Expect::Throws { exception } = &test.expect
+            {
+                lines.extend(self.expecting(text.unwrap_or_default(), exception, &assert));
+                continue;
+            }
+            lines.extend(text);
+            for (var, value) in test.checks.iter().filter(|(var, _)| var.0 as usize == i) {
+                if let Some(local) = &parts.locals[var.0 as usize] {
+                    lines.push(self.check(local, value, &assert)?);
+                }
+            }
+        }
+        match (&test.expect, parts.locals.get(last)) {
+            (Expect::Broken { should }, Some(Some(local))) => lines.push(format!("{assert}.{}({local});", if *should { "assertTrue" } else { "assertFalse" })),
+            (Expect::Fails { exception }, _) => {
+                if let Some(line) = lines.last_mut() {
+                    line.push_str(&format!(" // throws {}", literal::comment(simple(exception))));
+                }
+            }
+            _ => {}
+        }
+        Ok(lines)
+    }
+
+    fn check(&self, local: &str, value: &Returned, assert: &str) -> Result<String, String> {
+        let java_lang = |name: &str| self.names.java_lang(name);
+        Ok(match value {
+            Returned::Null => format!("{assert}.assertNull({local});"),
+            Returned::Object => format!("{assert}.assertNotNull({local});"),
+            Returned::Text(text) => format!("{assert}.assertEquals({}, {local});", literal::string(text)?),
+            Returned::Prim(Value::Bool(true)) => format!("{assert}.assertTrue({local});"),
+            Returned::Prim(Value::Bool(false)) => format!("{assert}.assertFalse({local});"),
+            Returned::Prim(v @ Value::Float(_)) => format!("{assert}.assertEquals({}, {local}, 0.0F);", literal::value(*v, java_lang)),
+            Returned::Prim(v @ Value::Double(_)) => format!("{assert}.assertEquals({}, {local}, 0.0);", literal::value(*v, java_lang)),
+            Returned::Prim(v) => format!("{assert}.assertEquals({}, {local});", literal::value(*v, java_lang)),
+        })
+    }
+
+    /// An unchecked exception is caught by its class; any other by name, since javac refuses to catch what no call declares.
+    fn expecting(&self, line: String, exception: &str, assert: &str) -> Vec<String> {
+        let caught = self.unchecked(exception).and_then(|t| self.names.reference(t).ok());
+        match caught {
+            Some(class) => vec![
+                "try {".into(),
+                format!("    {line}"),
+                format!("    {assert}.fail(\"expected {}\");", simple(exception)),
+                format!("}} catch ({class} expected) {{"),
+                "    // as it was".into(),
+                "}".into(),
+            ],
+            None => {
+                let throwable = self.names.java_lang("Throwable");
+                let quoted = literal::string(exception).unwrap_or_else(|_| "\"\"".into());
+                vec![
+                    format!("{throwable} thrown = null;"),
+                    "try {".into(),
+                    format!("    {line}"),
+                    format!("}} catch ({throwable} expected) {{"),
+                    "    thrown = expected;".into(),
+                    "}".into(),
+                    format!("{assert}.assertNotNull(thrown);"),
+                    format!("{assert}.assertEquals({quoted}, thrown.getClass().getName());"),
+                ]
+            }
+        }
+    }
+
+    fn unchecked(&self, exception: &str) -> Option<TypeId> {
+        let ty = self.program.find_type(exception)?;
+        let root = self.program.find_type("java.lang.RuntimeException")?;
+        let open = self.program.ty(ty).access == Access::Public && access::type_nameable(self.program, ty, &self.file.package);
+        (open && self.program.is_subtype(ty, root)).then_some(ty)
+    }
+}
+
+fn simple(class: &str) -> &str {
+    class.rsplit(['.', '$']).next().unwrap_or(class)
+}

@@ -1,0 +1,274 @@
+//! The walk of `rethrow generate`: read the program, search, choose what to keep, render, compile and run in fresh processes, write.
+//!
+//! Each step is one function; none contains an algorithm. The budget covers everything.
+
+mod classes;
+mod compiler;
+mod errors;
+mod fresh;
+mod page;
+mod record;
+mod suites;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use rethrow_core::probe::ProbePlan;
+use rethrow_core::program::{Program, TypeId};
+use rethrow_core::search::grt::{Component, Generator, Round, Settings, World};
+use rethrow_core::search::{Limits, Stop};
+use rethrow_core::trace::Trace;
+use rethrow_worker::process::Scratch;
+
+use crate::align::{banner, probe_sandbox};
+use crate::cli::{ComponentName, GeneratePreset};
+use crate::config::Config;
+use crate::error::UserError;
+use crate::language::{self, Language, Live, Opened, Suites};
+use crate::record::{write_atomically, write_quickly};
+use crate::report::{Event, Phase, Progress};
+use fresh::Fresh;
+pub use record::GenerateRecord;
+use suites::Regression;
+
+/// What only this command has.
+pub struct Options {
+    pub classes: Vec<String>,
+    pub preset: GeneratePreset,
+    pub only: Vec<ComponentName>,
+    pub without: Vec<ComponentName>,
+}
+
+/// Of the budget, so much is kept for compiling and confirming …
+const TAIL_SHARE: f64 = 0.33;
+/// … at least and at most this …
+const TAIL_MIN: Duration = Duration::from_secs(4);
+const TAIL_MAX: Duration = Duration::from_secs(25);
+/// … but never more than this share of a small budget.
+const TAIL_MAX_SHARE: f64 = 0.6;
+/// When, in shares of the search, tests found so far are compiled beside it …
+const AHEAD: [f64; 4] = [0.25, 0.45, 0.65, 0.85];
+/// … so many of them at first, then as many as fit into such a share of it.
+const FIRST_PART: usize = 150;
+const AHEAD_ROOM: f64 = 0.15;
+/// Of the tail, compiling one part may take so much.
+const COMPILE_SHARE: f64 = 0.45;
+/// Parts that the rest is compiled in, unless time ends before …
+const MAX_PARTS: usize = 5;
+/// … or less than this is left.
+const PART_MIN: Duration = Duration::from_millis(2500);
+/// However slow the compiler seems, so many tests are tried.
+const MIN_TESTS: usize = 60;
+/// Running a part in a fresh process takes that long, or more.
+const RUNNING: Duration = Duration::from_secs(2);
+/// Writing hundreds of files and ending the workers takes that long.
+const CLEANING: Duration = Duration::from_millis(700);
+/// What the tail may overrun its end by, so that the whole stays within two seconds of the budget.
+const GRACE: Duration = Duration::from_millis(800);
+
+/// Generates suites for the classes that the options name.
+pub fn run(config: &Config, options: &Options, emit: &mut dyn FnMut(Event)) -> Result<GenerateRecord, UserError> {
+    let layers = probe_sandbox(config)?;
+    emit(Event::Sandbox { layers: banner(config, &layers) });
+    let mut notes = Vec::new();
+    let Opened { platform, program, runtime, entries, .. } = language::open(Language::Java, config, &Trace::default(), &mut notes)?;
+    let types = classes::select(&program, &options.classes)?;
+    emit(Event::Program { entries, classes: types.len(), runtime });
+    notes.iter().for_each(|text| emit(Event::Note { text: text.clone() }));
+    let suites = platform.suites().expect("Java has suites");
+    let unusable = |e: String| UserError::RunDirUnusable { path: config.run_dir.clone(), why: e };
+    let scratch = Scratch::create(&config.run_dir).map_err(|e| unusable(e.to_string()))?;
+    let walk = Walk { config, program: &program, types: &types, suites, scratch: scratch.path() };
+    let mut record = GenerateRecord::new(config, settings(config, options), options, platform.runtime());
+    record.diagnostics = notes;
+    walk.generate(&mut record, emit)?;
+    record.elapsed_ms.total = config.host.elapsed().as_millis() as u64;
+    Ok(record)
+}
+
+fn settings(config: &Config, options: &Options) -> Settings {
+    let mut settings = match options.preset {
+        GeneratePreset::Default => Settings::all(config.seed),
+        GeneratePreset::Grt => Settings::grt(config.seed),
+        GeneratePreset::Randoop => Settings::randoop(config.seed),
+    };
+    if !options.only.is_empty() {
+        settings.components = options.only.iter().map(|c| component(*c)).collect();
+    }
+    settings.components.retain(|c| !options.without.iter().any(|w| component(*w) == *c));
+    settings.max_tests = config.max_evaluations.unwrap_or(u64::MAX);
+    settings
+}
+
+fn component(name: ComponentName) -> Component {
+    match name {
+        ComponentName::ConstantMining => Component::ConstantMining,
+        ComponentName::Impurity => Component::Impurity,
+        ComponentName::ElephantBrain => Component::ElephantBrain,
+        ComponentName::Detective => Component::Detective,
+        ComponentName::Orienteering => Component::Orienteering,
+        ComponentName::Bloodhound => Component::Bloodhound,
+    }
+}
+
+struct Deadline {
+    until: Instant,
+    interrupted: Arc<AtomicBool>,
+}
+
+impl Limits for Deadline {
+    fn time_is_up(&self) -> bool {
+        Instant::now() >= self.until
+    }
+    fn cancelled(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+}
+
+/// What the steps share.
+struct Walk<'c> {
+    config: &'c Config,
+    program: &'c Program,
+    types: &'c [TypeId],
+    suites: &'c dyn Suites,
+    scratch: &'c Path,
+}
+
+impl Walk<'_> {
+    /// When everything but writing and cleaning up is over.
+    fn end(&self) -> Instant {
+        self.config.host.started + self.config.budget() - CLEANING.min(self.config.budget() / 4)
+    }
+
+    /// When the search has to stop, so that the tail fits into the budget; `needed` is the time that compiling takes, once it is known.
+    fn search_end(&self, needed: Option<Duration>) -> Instant {
+        let budget = self.config.budget();
+        let tail =
+            needed.map_or(budget.mul_f64(TAIL_SHARE), |needed| needed.mul_f64(1.2) + RUNNING).clamp(TAIL_MIN, TAIL_MAX).min(budget.mul_f64(TAIL_MAX_SHARE));
+        self.end() - tail
+    }
+
+    fn generate(&self, record: &mut GenerateRecord, emit: &mut dyn FnMut(Event)) -> Result<(), UserError> {
+        let mut started = self.suites.start(self.config, self.program, self.types, self.scratch)?;
+        record.diagnostics.append(&mut started.problems);
+        emit(Event::Phase { phase: Phase::Search });
+        let begun = Instant::now();
+        let rules = self.suites.rules(self.program, self.types);
+        let world = World {
+            program: self.program,
+            plan: &started.plan,
+            types: self.types,
+            rules: &rules,
+            purity: self.suites.purity(),
+            poison: self.suites.oracle().poison,
+        };
+        let generator = Generator::new(world, record.settings.clone());
+        record.elapsed_ms.prepare = begun.elapsed().as_millis() as u64;
+        let fresh = Fresh::new(self.config, self.program, self.suites, self.scratch)?;
+        let mut making = Making { generator, fresh, regression: Regression::default() };
+        let stop = self.search(&mut making, &mut *started.session, emit)?;
+        record.elapsed_ms.search = begun.elapsed().as_millis() as u64;
+        if let Stop::SessionLost(why) = &stop
+            && making.generator.kept.is_empty()
+        {
+            return Err(UserError::WorkerWillNotStart { why: why.clone() });
+        }
+        record.note_search(&making.generator, &stop);
+        emit(Event::Phase { phase: Phase::Confirm });
+        self.finish(making, &started.plan, &mut *started.session, record)?;
+        record.note_workers(&*started.session, self.config);
+        Ok(())
+    }
+
+    /// The search in parts: between them, tests found so far are chosen and compiled beside it.
+    fn search(&self, making: &mut Making<'_, '_>, session: &mut dyn Live, emit: &mut dyn FnMut(Event)) -> Result<Stop, UserError> {
+        let begun = Instant::now();
+        let whole = self.search_end(None).saturating_duration_since(begun);
+        // what is compiled when depends on the clock, which must not decide anything where the number of tests is given
+        let ahead: &[f64] = if self.config.max_evaluations.is_some() { &[] } else { &AHEAD };
+        for share in ahead {
+            let stop = self.search_until(&mut making.generator, session, begun + whole.mul_f64(*share), emit);
+            if stop != Stop::BudgetSpent || making.generator.is_done() {
+                return Ok(stop);
+            }
+            making.fresh.poll(self.end())?;
+            if !making.fresh.is_busy() {
+                let room = making.fresh.rate.map_or(FIRST_PART, |rate| (rate * whole.as_secs_f64() * AHEAD_ROOM) as usize).max(MIN_TESTS);
+                making.choose(self.program, session, room, self.end())?;
+            }
+        }
+        let open = making.generator.kept.len().saturating_sub(making.regression.selection.taken()) / 2;
+        let needed = making.fresh.rate.map(|rate| Duration::from_secs_f64((open as f64 / rate).min(1e6)));
+        Ok(self.search_until(&mut making.generator, session, self.search_end(needed), emit))
+    }
+
+    fn search_until(&self, generator: &mut Generator<'_>, session: &mut dyn Live, until: Instant, emit: &mut dyn FnMut(Event)) -> Stop {
+        let deadline = Deadline { until, interrupted: self.config.host.interrupted.clone() };
+        generator.run(session, &deadline, &mut |round: Round| emit(Event::Progress(progress(round))))
+    }
+
+    /// Chooses, compiles and runs until nothing is open or no time is left; then writes.
+    fn finish(&self, mut making: Making<'_, '_>, plan: &ProbePlan, session: &mut dyn Live, record: &mut GenerateRecord) -> Result<(), UserError> {
+        let (begun, end) = (Instant::now(), self.end());
+        making.fresh.settle(end)?;
+        let until = begun + errors::share(end.saturating_duration_since(begun));
+        let search = errors::Search { program: self.program, plan, rules: self.suites.oracle(), generator: &making.generator, types: self.types, until };
+        let failing = search.files(session)?;
+        if !failing.is_empty() {
+            making.fresh.submit(failing, end)?;
+            making.fresh.settle(end)?;
+        }
+        for _ in 0..MAX_PARTS {
+            let left = end.saturating_duration_since(Instant::now());
+            let room = making.fresh.rate.map_or(usize::MAX, |rate| (rate * left.as_secs_f64() * COMPILE_SHARE) as usize).max(MIN_TESTS);
+            let chosen = left > PART_MIN && making.choose(self.program, session, room, end)?;
+            making.fresh.settle(end)?;
+            making.fresh.run(end + GRACE)?;
+            if !chosen {
+                break;
+            }
+        }
+        record.elapsed_ms.confirm = begun.elapsed().as_millis() as u64;
+        record.compiled_per_s = making.fresh.rate;
+        let page = page::page(self.program, self.types, &making.generator);
+        let (files, losses) = making.fresh.into_files();
+        for (file, _) in &files {
+            let path = self.config.out.join(&file.path);
+            write_quickly(&path, file.text.as_bytes()).map_err(|e| UserError::RunDirUnusable { path: path.clone(), why: e.to_string() })?;
+        }
+        record.note_suite(&files, losses);
+        self.write(&self.config.run_dir.join("coverage.md"), &page)
+    }
+
+    fn write(&self, path: &Path, text: &str) -> Result<(), UserError> {
+        write_atomically(path, text.as_bytes()).map_err(|e| UserError::RunDirUnusable { path: path.to_path_buf(), why: e.to_string() })
+    }
+}
+
+/// A suite in the making.
+struct Making<'p, 'f> {
+    generator: Generator<'p>,
+    fresh: Fresh<'f>,
+    regression: Regression,
+}
+
+impl Making<'_, '_> {
+    /// Chooses up to `room` further tests and hands them in; false if there are none.
+    fn choose(&mut self, program: &Program, session: &mut dyn Live, room: usize, deadline: Instant) -> Result<bool, UserError> {
+        for lost in self.fresh.take_lost() {
+            self.regression.selection.drop(lost);
+        }
+        let files = self.regression.next(program, &self.generator, session, room)?;
+        let any = !files.is_empty();
+        if any {
+            self.fresh.submit(files, deadline)?;
+        }
+        Ok(any)
+    }
+}
+
+fn progress(round: Round) -> Progress {
+    Progress { evaluations: round.tests, reached: round.branches.covered as usize, target: round.branches.total as usize, ..Progress::default() }
+}

@@ -1,0 +1,250 @@
+//! The error suite: one failing test for each distinct defect, as small as it gets, with the reason why it counts as one.
+//!
+//! Whether an exception is a defect is `oracle`'s say; what stays is what fresh processes confirm.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use rethrow_core::execution::{Execution, Outcome, Returned};
+use rethrow_core::goal;
+use rethrow_core::minimize::{Effort, minimize};
+use rethrow_core::objective::{Kind, Objective};
+use rethrow_core::probe::ProbePlan;
+use rethrow_core::program::{Program, TypeId};
+use rethrow_core::search::grt::oracle::{Contract, Judgement, OracleRules, RootMethods, judge};
+use rethrow_core::search::grt::{Crash, Generator, TRIAGE_FRAMES};
+use rethrow_core::search::{Evaluator, Limits, Setup};
+use rethrow_core::target::suite::{Expect, SuiteFile, SuiteTest};
+use rethrow_core::testcase::{Stmt, TestCase, Value, Var};
+use rethrow_core::trace::{Throwable, Trace};
+
+use super::suites::{Groups, Naming, group, method_name};
+use crate::error::UserError;
+use crate::language::Live;
+
+/// Defects told of at most.
+const MAX_DEFECTS: usize = 60;
+const MINIMIZE_EXECUTIONS: u32 = 200;
+/// Objects of one type that contracts are checked on.
+const OBJECTS: usize = 3;
+const MAX_CONTRACT_TESTS: usize = 3_000;
+/// Their numbers must not meet those of regression tests.
+const FIRST_ID: usize = usize::MAX / 2;
+
+/// What looking for defects needs.
+pub struct Search<'a, 'p> {
+    pub program: &'p Program,
+    pub plan: &'p ProbePlan,
+    pub rules: OracleRules,
+    pub generator: &'a Generator<'p>,
+    pub types: &'a [TypeId],
+    pub until: Instant,
+}
+
+/// A defect and the test that shows it.
+struct Finding {
+    subject: usize,
+    name: String,
+    test: TestCase,
+    checks: Vec<(Var, Returned)>,
+    expect: Expect,
+    comment: Vec<String>,
+}
+
+impl Search<'_, '_> {
+    /// The files of the error suite.
+    pub fn files(&self, session: &mut dyn Live) -> Result<Vec<SuiteFile>, UserError> {
+        let mut findings = self.crashes(session);
+        findings.extend(self.contracts(session)?);
+        findings.truncate(MAX_DEFECTS);
+        let mut groups: Groups = BTreeMap::new();
+        for (n, f) in findings.into_iter().enumerate() {
+            let test = SuiteTest { id: FIRST_ID + n, name: f.name, test: f.test, checks: f.checks, expect: f.expect, comment: f.comment };
+            groups.entry(group(self.program, self.generator, f.subject)).or_default().push(test);
+        }
+        let header = [format!("Failing tests written by rethrow {}: each shows what looks like a defect.", env!("CARGO_PKG_VERSION")), String::new()];
+        Ok(Naming::default().files(self.program, groups, "ErrorTest", &header))
+    }
+
+    /// One finding for each exception and innermost program frame (GRT-18).
+    fn crashes(&self, session: &mut dyn Live) -> Vec<Finding> {
+        let mut by_place: BTreeMap<String, &Crash> = BTreeMap::new();
+        for crash in &self.generator.crashes {
+            if let Judgement::Defect(_) = judge(self.program, &self.rules, &crash.test, &crash.chain, &[]) {
+                let best = by_place.entry(place(&crash.chain)).or_insert(crash);
+                if crash.test.len() < best.test.len() {
+                    *best = crash;
+                }
+            }
+        }
+        let mut crashes: Vec<&Crash> = by_place.into_values().collect();
+        crashes.sort_by_key(|c| (c.test.len(), c.subject));
+        crashes.truncate(MAX_DEFECTS);
+        crashes.into_iter().filter_map(|crash| self.finding(crash, session)).collect()
+    }
+
+    fn finding(&self, crash: &Crash, session: &mut dyn Live) -> Option<Finding> {
+        let small = self.minimized(crash, session);
+        // what became smaller by passing null is no defect any more, nor what handed a null on
+        let mut reason = |test: &TestCase| {
+            let execution = session.inspect(std::slice::from_ref(test)).ok()?.pop()?;
+            match judge(self.program, &self.rules, test, &crash.chain, &execution.values) {
+                Judgement::Defect(reason) if execution.thrown().is_some() => Some(reason),
+                _ => None,
+            }
+        };
+        let (test, reason) = match reason(&small) {
+            Some(reason) => (small, reason),
+            None => (crash.test.clone(), reason(&crash.test)?),
+        };
+        let thrown = crash.chain.first()?;
+        let mut comment = vec![format!("Defect: {reason}.")];
+        comment.extend(
+            thrown
+                .frames
+                .iter()
+                .filter(|f| !f.platform)
+                .take(TRIAGE_FRAMES)
+                .map(|f| format!("    at {}.{}({}:{})", f.class, f.method, f.file.as_deref().unwrap_or("?"), f.line.unwrap_or(0))),
+        );
+        let name = method_name(self.program, self.generator.subjects[crash.subject].body);
+        let expect = Expect::Fails { exception: thrown.exception.clone() };
+        Some(Finding { subject: crash.subject, name, test, checks: Vec::new(), expect, comment })
+    }
+
+    fn minimized(&self, crash: &Crash, session: &mut dyn Live) -> TestCase {
+        let out_of_time = || Instant::now() >= self.until;
+        let trace = Trace { thrown: crash.chain[0].clone(), causes: crash.chain[1..].to_vec(), truncated: false };
+        let Ok(goal) = goal::resolve(&trace, self.program) else { return crash.test.clone() };
+        if out_of_time() {
+            return crash.test.clone();
+        }
+        let objective = Objective::new(Kind::StDistance, self.program, self.plan, &goal);
+        let level = goal.outermost().clamp(1, TRIAGE_FRAMES);
+        let setup = Setup { session, goal: &goal, objective, limits: &Unlimited, max_evaluations: u64::MAX, events: &mut |_| {} };
+        let mut evaluator = Evaluator::new(setup);
+        let effort = Effort { executions: MINIMIZE_EXECUTIONS, out_of_time: &out_of_time };
+        minimize(&mut evaluator, self.program, level, &crash.test, effort).unwrap_or_else(|_| crash.test.clone())
+    }
+
+    /// Contracts of `Object`, on a few objects of each type under test.
+    fn contracts(&self, session: &mut dyn Live) -> Result<Vec<Finding>, UserError> {
+        let Some(root) = RootMethods::find(self.program) else { return Ok(Vec::new()) };
+        let mut asked: Vec<(TypeId, Contract, TestCase)> = Vec::new();
+        for ty in self.generator.pool.types().iter().filter(|t| self.types.contains(t)) {
+            let objects = self.generator.pool.of_exact(*ty, OBJECTS);
+            for (made, var) in &objects {
+                for contract in own_contracts(self.program, &root, *ty) {
+                    asked.push((*ty, contract, root.test(contract, made, *var)));
+                }
+            }
+            if root.overrides(self.program, *ty, root.equals)
+                && let [a, b, ..] = &objects[..]
+            {
+                asked.push((*ty, Contract::EqualsSymmetric, symmetric(&root, a, b)));
+            }
+        }
+        asked.truncate(MAX_CONTRACT_TESTS);
+        let tests: Vec<TestCase> = asked.iter().map(|(_, _, test)| test.clone()).collect();
+        let executions = session.inspect(&tests).map_err(|e| UserError::WorkerWillNotStart { why: e.0 })?;
+        let mut told: Vec<(TypeId, Contract)> = Vec::new();
+        let mut out = Vec::new();
+        for ((ty, contract, test), execution) in asked.into_iter().zip(&executions) {
+            if told.contains(&(ty, contract)) {
+                continue;
+            }
+            if let Some(finding) = self.broken(ty, contract, test, execution) {
+                told.push((ty, contract));
+                out.push(finding);
+            }
+        }
+        Ok(out)
+    }
+
+    fn broken(&self, ty: TypeId, contract: Contract, test: TestCase, execution: &Execution) -> Option<Finding> {
+        let last = test.len() - 1;
+        let truth = |i: usize| match execution.values.get(i) {
+            Some(Some(Returned::Prim(Value::Bool(v)))) => Some(*v),
+            _ => None,
+        };
+        let (mut checks, mut reason) = (Vec::new(), contract.reason().to_string());
+        let expect = match (&execution.outcome, contract) {
+            (Outcome::Thrown { at, chain }, _) if *at as usize == last => {
+                let Judgement::Defect(why) = judge(self.program, &self.rules, &test, chain, &execution.values) else { return None };
+                reason = why;
+                Expect::Fails { exception: chain.first()?.exception.clone() }
+            }
+            (Outcome::Normal, Contract::EqualsSymmetric) => {
+                let (there, back) = (truth(last - 1)?, truth(last)?);
+                if there == back {
+                    return None;
+                }
+                checks.push((Var(last as u32 - 1), Returned::Prim(Value::Bool(there))));
+                Expect::Broken { should: there }
+            }
+            (Outcome::Normal, _) => {
+                let should = contract.should()?;
+                if truth(last)? == should {
+                    return None;
+                }
+                Expect::Broken { should }
+            }
+            _ => return None,
+        };
+        let subject = self.generator.subjects.iter().position(|s| s.class == ty)?;
+        let class = self.program.type_name(ty).rsplit(['.', '$']).next().unwrap_or_default().to_string();
+        Some(Finding { subject, name: format!("contract{class}"), test, checks, expect, comment: vec![format!("Defect: {reason}.")] })
+    }
+}
+
+struct Unlimited;
+
+impl Limits for Unlimited {
+    fn time_is_up(&self) -> bool {
+        false
+    }
+    fn cancelled(&self) -> bool {
+        false
+    }
+}
+
+fn own_contracts(program: &Program, root: &RootMethods, ty: TypeId) -> Vec<Contract> {
+    let mut out = Vec::new();
+    if root.overrides(program, ty, root.equals) {
+        out.extend([Contract::EqualsReflexive, Contract::EqualsNull]);
+    }
+    if root.overrides(program, ty, root.hash) {
+        out.push(Contract::HashCode);
+    }
+    if root.overrides(program, ty, root.text) {
+        out.push(Contract::ToString);
+    }
+    out
+}
+
+/// `a.equals(b)`, then `b.equals(a)`.
+fn symmetric(root: &RootMethods, a: &(std::rc::Rc<TestCase>, Var), b: &(std::rc::Rc<TestCase>, Var)) -> TestCase {
+    let mut test = (*a.0).clone();
+    let shift = test.len() as u32;
+    for stmt in &b.0.stmts {
+        let mut stmt = stmt.clone();
+        stmt.operands_mut().into_iter().for_each(|v| v.0 += shift);
+        test.stmts.push(stmt);
+    }
+    let (x, y) = (a.1, Var(b.1.0 + shift));
+    test.push(Stmt::Call { method: root.equals, recv: Some(x), args: vec![y] });
+    test.push(Stmt::Call { method: root.equals, recv: Some(y), args: vec![x] });
+    test
+}
+
+/// The exception and its innermost program frame.
+fn place(chain: &[Throwable]) -> String {
+    let thrown = &chain[0];
+    let frame = thrown.frames.iter().find(|f| !f.platform).map(|f| format!("{}.{}:{:?}", f.class, f.method, f.line));
+    format!("{} {}", thrown.exception, frame.unwrap_or_default())
+}
+
+/// How long looking for defects may take, of what is left.
+pub fn share(left: Duration) -> Duration {
+    left.mul_f64(0.15)
+}

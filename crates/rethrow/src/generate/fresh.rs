@@ -1,0 +1,358 @@
+//! Compiles all files at once and runs every test in a fresh process; what does not compile or does not end as it should is dropped, not its file.
+//!
+//! Everything foreign happens in the jail. What to compile and run is the language crate's plan.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rethrow_core::program::Program;
+use rethrow_core::target::confirmation::{Command, RESULT_FILE};
+use rethrow_core::target::suite::{Compiled, Expect, LIST_FILE, Placed, RenderedSuite, SuiteFile, SuitePlan, TestEnd};
+use rethrow_worker::process::{Finished, JailedCommand, Scratch, run_to_end};
+
+use super::compiler::Compiler;
+use crate::commands::jail::own_executable;
+use crate::commands::sandbox_mode;
+use crate::config::Config;
+use crate::error::UserError;
+use crate::language::Suites;
+
+/// What is kept of a compiler's words: many errors are many words.
+const KEPT_OUTPUT: usize = 8 << 20;
+const MAX_COMPILATIONS: usize = 4;
+/// Fresh processes that run the tests of one part: one more whenever a test hangs.
+const MAX_RUNS: usize = 6;
+const MAX_RESULT_BYTES: u64 = 32 << 20;
+
+/// What was not confirmed, and why.
+#[derive(Default)]
+pub struct Losses {
+    /// Cannot be written in the language.
+    pub unwritable: usize,
+    pub uncompiled: usize,
+    /// Ended otherwise, hung, or were not reached in time.
+    pub differing: usize,
+    pub diagnostics: Vec<String>,
+}
+
+/// Files that are compiled together.
+#[derive(Default)]
+struct Part {
+    files: Vec<SuiteFile>,
+    rendered: Vec<RenderedSuite>,
+    /// The compiler's job, while it is at work.
+    job: Option<u32>,
+    tries: usize,
+}
+
+/// What compiles and runs tests; lives as long as the search, so that its compiler is warm when the last part is ready.
+pub struct Fresh<'a> {
+    config: &'a Config,
+    program: &'a Program,
+    suites: &'a dyn Suites,
+    scratch: Scratch,
+    compiler: Option<Compiler>,
+    pending: Option<Part>,
+    /// Compiled, to be run.
+    compiled: Vec<Part>,
+    confirmed: Vec<Part>,
+    runs: usize,
+    /// Compiled tests per second, as last measured.
+    pub rate: Option<f64>,
+    pub losses: Losses,
+    /// Tests that will not be written, by their own numbers.
+    lost: Vec<usize>,
+}
+
+impl<'a> Fresh<'a> {
+    pub fn new(config: &'a Config, program: &'a Program, suites: &'a dyn Suites, scratch: &Path) -> Result<Fresh<'a>, UserError> {
+        let scratch = Scratch::create(scratch).map_err(|e| UserError::WorkerWillNotStart { why: e.to_string() })?;
+        let plan = suites.compiler(scratch.path())?;
+        let compiler = plan.map(|plan| Compiler::start(config, &plan, scratch.path())).transpose()?;
+        Ok(Fresh {
+            config,
+            program,
+            suites,
+            scratch,
+            compiler,
+            pending: None,
+            compiled: Vec::new(),
+            confirmed: Vec::new(),
+            runs: 0,
+            rate: None,
+            losses: Losses::default(),
+            lost: Vec::new(),
+        })
+    }
+
+    /// Tests that were dropped since the last time this was asked.
+    pub fn take_lost(&mut self) -> Vec<usize> {
+        std::mem::take(&mut self.lost)
+    }
+
+    /// Whether a part is being compiled: nothing else can be handed in.
+    pub fn is_busy(&self) -> bool {
+        self.pending.is_some()
+    }
+
+    /// Hands in files to be compiled, beside the search or before the end.
+    pub fn submit(&mut self, files: Vec<SuiteFile>, deadline: Instant) -> Result<(), UserError> {
+        let part = Part { files, ..Part::default() };
+        self.hand_in(part, deadline)
+    }
+
+    fn hand_in(&mut self, mut part: Part, deadline: Instant) -> Result<(), UserError> {
+        self.render(&mut part);
+        if part.files.is_empty() || part.tries >= MAX_COMPILATIONS {
+            self.lose(&part, |_, _| true);
+            return Ok(());
+        }
+        part.tries += 1;
+        let plan = self.suites.plan(&part.rendered, self.scratch.path())?;
+        write_files(&plan, self.scratch.path())?;
+        if let Some(compiler) = &mut self.compiler {
+            part.job = Some(compiler.submit(&sources(&plan, self.scratch.path()))?);
+            self.pending = Some(part);
+            return Ok(());
+        }
+        let answer = self.compile_plainly(&plan, deadline)?;
+        self.judge(part, answer, deadline)
+    }
+
+    /// By a compiler that ends, where none stays.
+    fn compile_plainly(&self, plan: &SuitePlan, deadline: Instant) -> Result<Option<Compiled>, UserError> {
+        let Some(limit) = left(deadline) else { return Ok(None) };
+        let ended = self.start(plan, &plan.compile, self.scratch.path(), limit)?;
+        if ended.timed_out {
+            return Ok(None);
+        }
+        let said = format!("{}\n{}", ended.stderr.text(), ended.stdout.text());
+        let errors = (plan.errors)(&said).into_iter().map(|(path, line)| (path, line, String::new())).collect();
+        Ok(Some(Compiled { succeeded: ended.success(), millis: 0, errors }))
+    }
+
+    /// Takes in the compiler's answer if it is there.
+    pub fn poll(&mut self, deadline: Instant) -> Result<(), UserError> {
+        let answer = match (&self.compiler, &self.pending) {
+            (Some(compiler), Some(Part { job: Some(job), .. })) => compiler.answer(*job),
+            _ => None,
+        };
+        match (answer, self.pending.take()) {
+            (Some(answer), Some(part)) => self.judge(part, Some(answer), deadline),
+            (_, pending) => {
+                self.pending = pending;
+                Ok(())
+            }
+        }
+    }
+
+    /// Waits for all that was handed in; what is not compiled by `deadline` is lost.
+    pub fn settle(&mut self, deadline: Instant) -> Result<(), UserError> {
+        while let Some(part) = self.pending.take() {
+            let answer = match (&mut self.compiler, part.job) {
+                (Some(compiler), Some(job)) => compiler.wait(job, deadline),
+                _ => None,
+            };
+            self.judge(part, answer, deadline)?;
+        }
+        Ok(())
+    }
+
+    fn judge(&mut self, mut part: Part, answer: Option<Compiled>, deadline: Instant) -> Result<(), UserError> {
+        let Some(answer) = answer else {
+            self.note("the compiler did not end in time".to_string());
+            self.losses.uncompiled += self.lose(&part, |_, _| true);
+            return Ok(());
+        };
+        let tests: usize = part.files.iter().map(|f| f.tests.len()).sum();
+        // a small part says little: most of its time is the same for any number of tests
+        let rate = tests as f64 * 1000.0 / (answer.millis.max(1) as f64);
+        self.rate = Some(self.rate.map_or(rate, |known| known.max(rate)));
+        if answer.succeeded {
+            self.compiled.push(part);
+            return Ok(());
+        }
+        let bad = blamed(&part.rendered, &part.files, answer.errors.iter().map(|(path, line, _)| (path.as_path(), *line)));
+        let first = answer.errors.first().map(|(path, line, what)| format!("{}:{line}: {what}", path.display())).unwrap_or_default();
+        self.note(format!("{} tests do not compile: {first}", bad.len()));
+        if bad.is_empty() {
+            self.losses.uncompiled += self.lose(&part, |_, _| true);
+            return Ok(());
+        }
+        self.losses.uncompiled += self.lose(&part, |file, test| bad.contains(&(file, test)));
+        remove(&mut part, &bad);
+        self.hand_in(part, deadline)
+    }
+
+    /// Notes tests as lost; how many.
+    fn lose(&mut self, part: &Part, which: impl Fn(usize, usize) -> bool) -> usize {
+        let before = self.lost.len();
+        for (f, file) in part.files.iter().enumerate() {
+            self.lost.extend(file.tests.iter().enumerate().filter(|(t, _)| which(f, *t)).map(|(_, test)| test.id));
+        }
+        self.lost.len() - before
+    }
+
+    /// Renders all files; tests that cannot be written go, and files without tests.
+    fn render(&mut self, part: &mut Part) {
+        loop {
+            part.files.retain(|f| !f.tests.is_empty());
+            let render = self.suites.render();
+            part.rendered = part.files.iter().map(|f| render.render_suite(self.program, f)).collect();
+            let bad: Vec<(usize, usize)> = places(&part.rendered, |m| m.is_err());
+            let Some((file, test)) = bad.first() else { return };
+            if let Err(why) = &part.rendered[*file].methods[*test] {
+                self.note(format!("{} tests cannot be written, the first because {why}", bad.len()));
+            }
+            self.losses.unwritable += self.lose(part, |file, test| bad.contains(&(file, test)));
+            remove(part, &bad);
+        }
+    }
+
+    fn note(&mut self, text: String) {
+        self.losses.diagnostics.push(text);
+    }
+
+    /// Runs what was compiled in fresh processes; what does not end as it should by `deadline` goes.
+    pub fn run(&mut self, deadline: Instant) -> Result<(), UserError> {
+        let mut all = Part::default();
+        for part in std::mem::take(&mut self.compiled) {
+            all.files.extend(part.files);
+            all.rendered.extend(part.rendered);
+        }
+        if all.files.is_empty() {
+            return Ok(());
+        }
+        let plan = self.suites.plan(&all.rendered, self.scratch.path())?;
+        let tests: Vec<(usize, usize)> = places(&all.rendered, |m| m.is_ok());
+        let mut ends: Vec<Option<TestEnd>> = vec![None; tests.len()];
+        for _ in 0..MAX_RUNS {
+            let Some(limit) = left(deadline) else { break };
+            self.runs += 1;
+            let folder = self.scratch.path().join(format!("run-{}", self.runs));
+            let list = tests.iter().zip(&ends).map(|((f, t), end)| if end.is_some() { String::new() } else { listed(&all, *f, *t) });
+            write(&folder.join(LIST_FILE), &(list.collect::<Vec<_>>().join("\n") + "\n"))?;
+            let ended = self.start(&plan, &plan.run, &folder, limit)?;
+            let results = read_result(&folder.join(RESULT_FILE)).map(|text| (plan.results)(&text)).unwrap_or_default();
+            for result in results {
+                if let Some(slot) = ends.get_mut(result.index) {
+                    *slot = Some(result.ended);
+                }
+            }
+            let Some(first) = ends.iter().position(Option::is_none) else { break };
+            if ended.timed_out {
+                break;
+            }
+            // it ended the process, or was stopped because it hangs
+            ends[first] = Some(TestEnd::Hung);
+        }
+        self.keep_fitting(all, &tests, &ends);
+        Ok(())
+    }
+
+    fn keep_fitting(&mut self, mut part: Part, tests: &[(usize, usize)], ends: &[Option<TestEnd>]) {
+        let fit = |((f, t), end): &(&(usize, usize), &Option<TestEnd>)| fits(&part.files[*f].tests[*t].expect, end.as_ref());
+        let bad: Vec<(usize, usize)> = tests.iter().zip(ends).filter(|both| !fit(both)).map(|(place, _)| *place).collect();
+        if let Some((place, end)) = tests.iter().zip(ends).find(|(place, _)| bad.contains(place)) {
+            self.note(format!("{} tests do not end as they should in a fresh process, the first ({}): {end:?}", bad.len(), listed(&part, place.0, place.1)));
+        }
+        self.losses.differing += self.lose(&part, |file, test| bad.contains(&(file, test)));
+        remove(&mut part, &bad);
+        // a file that loses methods still compiles
+        self.render(&mut part);
+        self.confirmed.push(part);
+    }
+
+    /// Files whose tests all ended as they should, with the number of their tests.
+    pub fn into_files(self) -> (Vec<(RenderedSuite, usize)>, Losses) {
+        let files = self.confirmed.into_iter().flat_map(|part| part.rendered.into_iter().zip(part.files));
+        (files.map(|(rendered, file)| (rendered, file.tests.len())).collect(), self.losses)
+    }
+
+    fn start(&self, plan: &SuitePlan, command: &Command, folder: &Path, limit: Duration) -> Result<Finished, UserError> {
+        let command = command.in_folder(folder);
+        let mut jailed = JailedCommand::new(&own_executable()?, folder, &command.program).args(&command.args).mode(sandbox_mode(self.config.sandbox));
+        jailed.read.extend(plan.readable.iter().chain(&self.config.allow_read).cloned());
+        run_to_end(&jailed, limit, KEPT_OUTPUT).map_err(|e| UserError::WorkerWillNotStart { why: e.to_string() })
+    }
+}
+
+/// Takes tests out of their files.
+fn remove(part: &mut Part, bad: &[(usize, usize)]) {
+    for (file, test) in bad.iter().rev() {
+        part.files[*file].tests.remove(*test);
+    }
+}
+
+fn listed(part: &Part, file: usize, test: usize) -> String {
+    let file = &part.rendered[file];
+    file.methods[test].as_ref().map(|p| format!("{} {}", file.name, p.method)).unwrap_or_default()
+}
+
+fn left(deadline: Instant) -> Option<Duration> {
+    deadline.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
+}
+
+fn fits(expect: &Expect, end: Option<&TestEnd>) -> bool {
+    match expect {
+        Expect::Pass | Expect::Throws { .. } => end == Some(&TestEnd::Passed),
+        Expect::Fails { exception } => matches!(end, Some(TestEnd::Failed(what)) if what.split(": ").next() == Some(exception)),
+        Expect::Broken { .. } => matches!(end, Some(TestEnd::Failed(what)) if what.starts_with("java.lang.AssertionError")),
+    }
+}
+
+/// The tests in whose lines the compiler found errors.
+fn blamed<'e>(rendered: &[RenderedSuite], files: &[SuiteFile], errors: impl Iterator<Item = (&'e Path, usize)>) -> Vec<(usize, usize)> {
+    let mut out = Vec::new();
+    for (path, line) in errors {
+        let Some(file) = rendered.iter().position(|f| path.ends_with(&f.path)) else { continue };
+        let inside = |m: &Result<Placed, String>| m.as_ref().is_ok_and(|p| (p.lines.0..=p.lines.1).contains(&line));
+        match rendered[file].methods.iter().position(inside) {
+            Some(test) => out.push((file, test)),
+            // outside any method: an import or the class itself
+            None => out.extend((0..files[file].tests.len()).map(|t| (file, t))),
+        }
+    }
+    out.sort_unstable();
+    out.dedup();
+    out
+}
+
+fn sources(plan: &SuitePlan, scratch: &Path) -> Vec<PathBuf> {
+    plan.files.iter().map(|(path, _)| scratch.join(path)).filter(|p| p.extension().is_some_and(|e| e == "java")).collect()
+}
+
+/// The tests (file, place in it) that `wanted` picks, in order.
+fn places(rendered: &[RenderedSuite], wanted: impl Fn(&Result<rethrow_core::target::suite::Placed, String>) -> bool) -> Vec<(usize, usize)> {
+    let mut out = Vec::new();
+    for (file, suite) in rendered.iter().enumerate() {
+        out.extend(suite.methods.iter().enumerate().filter(|(_, m)| wanted(m)).map(|(test, _)| (file, test)));
+    }
+    out
+}
+
+fn write_files(plan: &SuitePlan, scratch: &Path) -> Result<(), UserError> {
+    for folder in &plan.folders {
+        let path = scratch.join(folder);
+        std::fs::create_dir_all(&path).map_err(|e| unusable(path, &e))?;
+    }
+    plan.files.iter().try_for_each(|(path, text)| write(&scratch.join(path), text))
+}
+
+pub fn write(path: &Path, text: &str) -> Result<(), UserError> {
+    if let Some(parent) = path.parent() {
+        std::fs::create_dir_all(parent).map_err(|e| unusable(parent.to_path_buf(), &e))?;
+    }
+    std::fs::write(path, text).map_err(|e| unusable(path.to_path_buf(), &e))
+}
+
+fn unusable(path: PathBuf, e: &std::io::Error) -> UserError {
+    UserError::RunDirUnusable { path, why: e.to_string() }
+}
+
+/// The jailed program wrote it, so it may be anything: only a plain file of moderate size is read.
+pub fn read_result(path: &Path) -> Option<String> {
+    let meta = std::fs::symlink_metadata(path).ok()?;
+    let plain = meta.file_type().is_file() && meta.len() <= MAX_RESULT_BYTES;
+    plain.then(|| std::fs::read(path).ok()).flatten().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+}

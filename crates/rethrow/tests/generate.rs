@@ -1,0 +1,90 @@
+//! `rethrow generate` through the binary: both suites are written, compile, and do what they say; the same seed writes the same files.
+
+#![allow(clippy::unwrap_used)]
+
+#[path = "support/binary.rs"]
+mod binary;
+
+use std::path::{Path, PathBuf};
+
+use binary::{Ran, assert_no_survivor, compile, folder, repository, rethrow, snapshot};
+
+fn classes(name: &str) -> PathBuf {
+    let folder = folder("generate", name);
+    std::fs::create_dir_all(folder.join("classes")).unwrap();
+    compile(&repository().join("crates/rethrow/tests/generate"), &folder.join("classes"));
+    folder
+}
+
+fn generate(cwd: &Path, out: &str, more: &[&str]) -> Ran {
+    let mut args = vec!["generate", "--classpath", "classes", "--classes", "shop.*", "--out", out, "--budget", "60s", "--workers", "1"];
+    args.extend(more);
+    rethrow(cwd, &args)
+}
+
+fn text(folder: &Path, file: &str) -> String {
+    std::fs::read_to_string(folder.join(file)).unwrap_or_else(|e| panic!("{file}: {e}"))
+}
+
+#[test]
+fn both_suites_are_written_and_confirmed() {
+    let cwd = classes("suites");
+    let ran = generate(&cwd, "out", &["--max-tests", "4000"]);
+    ran.check(0, &[]);
+    let record = &ran.record;
+    assert!(record["regression"]["tests"].as_u64().unwrap() >= 5, "{record:#}");
+    let covered = |key: &str| record["branches"][key].as_u64().unwrap();
+    assert!(covered("covered") * 100 >= covered("total") * 90, "{record:#}");
+    assert_eq!((&record["lost"]["uncompiled"], &record["lost"]["unwritable"]), (&0.into(), &0.into()), "{record:#}");
+    let regression = text(&cwd, "out/shop/Ledger_RegressionTest.java");
+    for part in ["import org.junit.Test;", "Assert.assertEquals(", "catch (IllegalArgumentException expected)", "4711"] {
+        assert!(regression.contains(part), "no {part} in {regression}");
+    }
+    assert!(!regression.contains("quit"), "a test that ends the process is no test");
+    let error = text(&cwd, "out/shop/Ledger_ErrorTest.java");
+    for part in ["// throws ArrayIndexOutOfBoundsException", "equals(null) is not false", "Assert.assertFalse("] {
+        assert!(error.contains(part), "no {part} in {error}");
+    }
+    assert!(!error.contains("IllegalArgumentException"), "a rejected argument is no defect: {error}");
+    assert_eq!(error.matches("ledger.put(").count(), 3, "minimal: {error}");
+    assert!(text(&cwd, "rethrow.out/coverage.md").contains("shop.Ledger"));
+    assert_no_survivor(&cwd, "generate/suites");
+}
+
+#[test]
+fn the_same_seed_writes_the_same_suites() {
+    let cwd = classes("seeds");
+    let written = |out: &str, seed: &str| {
+        generate(&cwd, out, &["--max-tests", "1500", "--seed", seed]).check(0, &[]);
+        snapshot(&cwd.join(out))
+            .into_iter()
+            .filter(|(path, _)| path.is_file())
+            .map(|(path, content)| (path.strip_prefix(cwd.join(out)).unwrap().to_path_buf(), content))
+            .collect::<Vec<_>>()
+    };
+    let first = written("a", "5");
+    assert!(!first.is_empty());
+    assert_eq!(first, written("b", "5"));
+    assert_ne!(first, written("c", "6"));
+}
+
+#[test]
+fn components_and_presets_are_switches() {
+    let cwd = classes("switches");
+    let components = |more: &[&str]| {
+        let ran = generate(&cwd, "out", &[&["--max-tests", "200"], more].concat());
+        ran.check(0, &[]);
+        ran.record["components"].as_array().unwrap().len()
+    };
+    assert_eq!(components(&["--preset", "randoop"]), 0);
+    assert_eq!(components(&["--preset", "grt", "--without", "bloodhound,detective"]), 4);
+    assert_eq!(components(&["--only", "constant-mining"]), 1);
+    generate(&cwd, "out", &["--only", "impurity", "--without", "detective"]).check(2, &["cannot be used with"]);
+}
+
+#[test]
+fn classes_that_are_not_there_are_told() {
+    let cwd = classes("absent");
+    let ran = rethrow(&cwd, &["generate", "--classpath", "classes", "--classes", "org.nowhere.*"]);
+    ran.check(3, &["no class on the class path matches org.nowhere.*", "shop.Ledger"]);
+}
