@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what is missing to build, test and try rethrow: a JDK, Maven, a C compiler for the linker, Rust.
+# Installs what is missing to build, test and try rethrow: a JDK, Maven, CPython with pytest, a C compiler for the linker, Rust.
 # As root on a machine with apt it installs; elsewhere it prints what to type. What is there already is left alone, so a second
 # run needs no network.
 source "$(dirname "$0")/lib.sh"
@@ -7,6 +7,7 @@ source "$(dirname "$0")/lib.sh"
 packages=()
 find_jdk >/dev/null || packages+=(openjdk-17-jdk-headless)
 command -v mvn >/dev/null || packages+=(maven)
+python3 -c 'import pytest' 2>/dev/null || packages+=(python3 python3-pytest)
 command -v cc >/dev/null || packages+=(gcc libc6-dev)
 command -v curl >/dev/null || packages+=(curl ca-certificates)
 
@@ -16,7 +17,7 @@ if [ ${#packages[@]} -gt 0 ]; then
         apt-get update -qq </dev/null
         apt-get install -y -qq --no-install-recommends "${packages[@]}" </dev/null
     elif command -v brew >/dev/null; then
-        echo "missing; please run:  brew install openjdk@17 maven" >&2
+        echo "missing; please run:  brew install openjdk@17 maven python && pip3 install pytest" >&2
         exit 1
     else
         echo "missing; please run:  sudo apt-get install -y ${packages[*]}" >&2

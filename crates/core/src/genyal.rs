@@ -32,7 +32,7 @@ pub struct State<G> {
 pub struct Genyal<'a, G> {
     gene: Box<dyn FnMut(&mut Rng) -> G + 'a>,
     fitness: Fitness<'a, G>,
-    stop: Box<dyn Fn(&State<G>) -> bool + 'a>,
+    stop: Stop<'a, G>,
     genes: usize,
     population: usize,
     mutation: f64,
@@ -40,6 +40,9 @@ pub struct Genyal<'a, G> {
     elite: usize,
     generations: usize,
 }
+
+/// Says whether an evolution is over.
+type Stop<'a, G> = Box<dyn Fn(&State<G>) -> bool + 'a>;
 
 /// The fitness of each individual of a generation; a whole generation at once, because some fitness is measured by running many things together.
 type Fitness<'a, G> = Box<dyn FnMut(&[Vec<G>]) -> Vec<f64> + 'a>;

@@ -12,7 +12,8 @@ use rethrow_core::target::{Header, Render, RenderStyle, RenderedTest, Session, T
 use rethrow_core::testcase::{Data, Stmt, TestCase, Var};
 use rethrow_core::trace::{Frame, Throwable, Trace};
 use rethrow_python::interpreter::Interpreter;
-use rethrow_python::pytest::{ConfirmConfig, ConfirmPlan, Ended, Pytest, RESULT_FILE, Runner, drop_harness, parse_result, plan};
+use rethrow_core::target::confirmation::{Command, ConfirmPlan, Ended, RESULT_FILE, drop_harness};
+use rethrow_python::pytest::{ConfirmConfig, Pytest, Runner, parse_result, plan, runner};
 use rethrow_worker::process::{JailedCommand, run_to_end};
 use support::{Fixture, LAUNCHER, folder, interpreters};
 
@@ -137,7 +138,7 @@ fn confirm(f: &Fixture, test: &TestCase, goal: &CrashGoal, passing: Option<TestS
     for (path, text) in &plan.files {
         std::fs::write(scratch.join(path), text).unwrap();
     }
-    let run = |command: &rethrow_python::pytest::Command, name: &str| -> Option<Ended> {
+    let run = |command: &Command, name: &str| -> Option<Ended> {
         let own: PathBuf = scratch.join(name);
         std::fs::create_dir_all(&own).unwrap();
         let command = command.in_folder(&own);
@@ -170,7 +171,7 @@ fn the_plan_shows_what_a_session_shows() {
                 chain.iter().map(|t| (t.exception.clone(), t.message.clone(), t.program_frames())).collect()
             };
             assert_eq!(view(&chain), view(session), "{} {i}", python.label());
-            runners.push(got.plan.runner);
+            runners.push(runner(&f.python));
         }
         let fine = f.call("outer", &[Data::Int(1)]);
         assert_eq!(confirm(&f, &fine, &goal, None, "fine").ended, Some(Ended::Returned), "{}", python.label());
@@ -186,7 +187,7 @@ fn tests_that_shall_pass_are_seen_to_pass() {
         let goal = goal(&f, "subject:Box", "fail", "subject.Custom");
         for how in [TestStyle::Expect, TestStyle::XFail] {
             let got = confirm(&f, &box_test(&f), &goal, Some(how), "passing");
-            assert_eq!((got.plan.runner, got.passed), (Runner::Pytest, Some(Some(Ended::Returned))), "{} {how:?}", python.label());
+            assert_eq!((runner(&f.python), got.passed), (Runner::Pytest, Some(Some(Ended::Returned))), "{} {how:?}", python.label());
         }
         // The wrong exception: the test that expects it fails.
         let mut test = box_test(&f);

@@ -161,7 +161,7 @@ mod tests {
         let Some(Ended::Thrown(chain)) = parse_result(RESULT) else { panic!("not thrown") };
         assert_eq!((chain[0].message.as_deref(), chain[0].frames.len(), chain.len()), (Some("bad é\n"), 2, 2));
         assert!(!chain[0].frames[0].platform && chain[0].frames[1].platform);
-        assert_eq!(drop_harness(chain, &["a:B".into()])[0].frames.len(), 1);
+        assert_eq!(rethrow_core::target::confirmation::drop_harness(chain, &["a:B".into()])[0].frames.len(), 1);
         for end in 0..RESULT.len() - 1 {
             assert_eq!(parse_result(&RESULT[..end]).is_some(), RESULT[..end].ends_with("END"), "{end}");
         }
