@@ -311,6 +311,7 @@ impl<'a> Evaluator<'a> {
         if self.refuted.contains(&key(&test)) {
             return Ok(Kept::Refuted);
         }
+        self.facts.remember(&test);
         self.found.push(Found { level, home: self.level, test, via, refused: again.refused.clone(), evaluations: self.evaluations });
         Ok(if level >= self.level { Kept::Enough } else { Kept::Inner })
     }

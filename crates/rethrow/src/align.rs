@@ -38,7 +38,7 @@ pub fn align(config: &Config, emit: &mut dyn FnMut(Event)) -> Result<Aligned, Us
     emit(Event::Trace { exception: found.trace.thrown.exception.clone(), frames: program_frames, line: Some(found.first_line), others });
     let opened = language::open(language, config, &found.trace, &mut notes)?;
     let inputs = read_inputs(config)?;
-    emit(Event::Program { entries: opened.entries, classes: count_classes(&opened.program), runtime: opened.runtime.clone() });
+    emit(Event::Program { source: opened.source.clone(), classes: count_classes(&opened.program), runtime: opened.runtime.clone() });
     let goal = resolve(config, &opened, &notes)?;
     opened.platform.check(&opened.program, &goal, &mut notes)?;
     let platform = opened.trace.thrown.frames.iter().filter(|f| f.platform).count();

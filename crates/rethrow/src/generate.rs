@@ -73,9 +73,9 @@ pub fn run(config: &Config, options: &Options, emit: &mut dyn FnMut(Event)) -> R
     let layers = probe_sandbox(config)?;
     emit(Event::Sandbox { layers: banner(config, &layers) });
     let mut notes = Vec::new();
-    let Opened { platform, program, runtime, entries, .. } = language::open(Language::Java, config, &Trace::default(), &mut notes)?;
+    let Opened { platform, program, runtime, source, .. } = language::open(Language::Java, config, &Trace::default(), &mut notes)?;
     let types = classes::select(&program, &options.classes)?;
-    emit(Event::Program { entries, classes: types.len(), runtime });
+    emit(Event::Program { source, classes: types.len(), runtime });
     notes.iter().for_each(|text| emit(Event::Note { text: text.clone() }));
     let suites = platform.suites().expect("Java has suites");
     let unusable = |e: String| UserError::RunDirUnusable { path: config.run_dir.clone(), why: e };

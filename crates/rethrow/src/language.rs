@@ -85,8 +85,8 @@ pub struct Opened {
     pub trace: Trace,
     /// What it is, in a few words: `JDK 17.0.2`.
     pub runtime: String,
-    /// Jars, folders or files that were read.
-    pub entries: usize,
+    /// What was read: `2 entries on the class path`.
+    pub source: String,
 }
 
 /// Reads the program that the configuration names.

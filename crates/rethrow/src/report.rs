@@ -16,7 +16,7 @@ pub enum Event {
     /// The trace was found.
     Trace { exception: String, frames: usize, line: Option<usize>, others: usize },
     /// The class path was read.
-    Program { entries: usize, classes: usize, runtime: String },
+    Program { source: String, classes: usize, runtime: String },
     /// The trace was held against the program: `fit` of `total` program frames, `platform` frames ignored.
     Aligned { fit: usize, total: usize, platform: usize },
     /// Something odd that did not stop the run.

@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::execution::{Execution, Outcome, Seen};
 use crate::program::{MethodId, TypeId};
-use crate::testcase::{Stmt, TestCase};
+use crate::testcase::{Data, Stmt, TestCase};
 
 /// Values kept of each kind; the oldest give way.
 const MAX_SEEN: usize = 400;
@@ -78,6 +78,18 @@ impl Facts {
         let calls = method.and_then(|m| self.calls.get(&m)).copied().unwrap_or_default();
         (f64::from(calls.returned) + 1.0) / (f64::from(calls.tried) + 1.0)
     }
+    /// The texts of a test that met the goal further in: what crashes there is often part of what crashes further out.
+    pub fn remember(&mut self, test: &TestCase) {
+        let mut texts: Vec<&str> = Vec::new();
+        for stmt in &test.stmts {
+            match stmt {
+                Stmt::Str(text) => texts.push(text),
+                Stmt::Data(data) => texts_in(data, &mut texts),
+                _ => {}
+            }
+        }
+        texts.into_iter().filter(|t| !t.is_empty() && t.len() <= 200).for_each(|t| self.told.add(t.into()));
+    }
     pub fn learn(&mut self, test: &TestCase, execution: &Execution) {
         for seen in &execution.seen {
             match seen {
@@ -109,6 +121,13 @@ impl Facts {
     }
 }
 
+fn texts_in<'d>(data: &'d Data, out: &mut Vec<&'d str>) {
+    if let Data::Str(text) = data {
+        out.push(text);
+    }
+    data.children().into_iter().for_each(|child| texts_in(child, out));
+}
+
 /// The short texts in quotation marks of a message.
 fn quoted(message: &str) -> Vec<&str> {
     const LONGEST: usize = 30;
@@ -137,6 +156,14 @@ fn stopped_at(outcome: &Outcome) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn texts_of_a_crash_further_in_are_remembered() {
+        let mut facts = Facts::default();
+        let nested = Data::List(vec![Data::Int(1), Data::text("&x")]);
+        facts.remember(&TestCase { stmts: vec![Stmt::Str("a: b".into()), Stmt::Data(nested)] });
+        assert_eq!(facts.told().iter().map(|t| &**t).collect::<Vec<_>>(), ["a: b", "&x"]);
+    }
 
     #[test]
     fn words_in_quotation_marks_are_taken_from_messages() {

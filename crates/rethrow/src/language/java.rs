@@ -31,6 +31,7 @@ use crate::commands::sandbox_mode;
 use crate::config::Config;
 use crate::error::UserError;
 use crate::record::Runtime;
+use crate::report::progress::plural;
 
 /// A test of a suite that takes longer hangs.
 const TEST_LIMIT_MS: u32 = 3_000;
@@ -56,9 +57,10 @@ pub fn open(config: &Config, trace: &Trace, notes: &mut Vec<String>) -> Result<O
     let jdks = find_jdks(config)?;
     let Read { jdk, classpath, program } = read_program(config, trace, &jdks, notes)?;
     let compiler = find_compiler(&jdk, &jdks)?;
-    let (runtime, entries) = (format!("JDK {}", jdk.version), classpath.entries().filter(|e| !e.platform).count());
+    let runtime = format!("JDK {}", jdk.version);
+    let source = plural(classpath.entries().filter(|e| !e.platform).count(), "entry", "entries") + " on the class path";
     let platform = Box::new(Java { jdk, compiler, junit: JUnit::new(classpath.clone()), classpath });
-    Ok(Opened { platform, program, trace: trace.clone(), runtime, entries })
+    Ok(Opened { platform, program, trace: trace.clone(), runtime, source })
 }
 
 fn check_classpath(config: &Config) -> Result<(), UserError> {

@@ -27,6 +27,7 @@ use crate::commands::sandbox_mode;
 use crate::config::Config;
 use crate::error::UserError;
 use crate::record::Runtime;
+use crate::report::progress::plural;
 
 /// See the module documentation.
 struct Python {
@@ -51,9 +52,9 @@ pub fn open(config: &Config, trace: &Trace, notes: &mut Vec<String>) -> Result<O
     let loaded = source::load(&[trace], &[], &places);
     notes.extend(loaded.diagnostics.iter().map(ToString::to_string));
     let trace = source::align(trace, &loaded.sources);
-    let (runtime, entries) = (interpreter.label(), loaded.sources.paths().count());
+    let (runtime, source) = (interpreter.label(), plural(loaded.sources.paths().count(), "file", "files"));
     let platform = Box::new(Python { interpreter, sources: loaded.sources, watch: OnceCell::new() });
-    Ok(Opened { platform, program: loaded.program, trace, runtime, entries })
+    Ok(Opened { platform, program: loaded.program, trace, runtime, source })
 }
 
 fn ask(config: &Config) -> Result<Interpreter, UserError> {

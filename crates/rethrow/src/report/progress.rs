@@ -127,11 +127,11 @@ fn line_of(event: &Event, settings: &Settings) -> Option<String> {
             };
             format!("trace     {} ({}{line}{others})", printable(exception), plural(*frames, "program frame", "program frames"))
         }
-        Event::Program { entries, classes, runtime } => {
-            format!("program   {} on the class path {dot} {} {dot} {runtime}", plural(*entries, "entry", "entries"), plural(*classes, "class", "classes"))
+        Event::Program { source, classes, runtime } => {
+            format!("program   {source} {dot} {} {dot} {runtime}", plural(*classes, "class", "classes"))
         }
         Event::Aligned { fit, total, platform } => {
-            let ignored = if *platform > 0 { format!("  ({platform} JDK frames ignored)") } else { String::new() };
+            let ignored = if *platform > 0 { format!("  ({platform} frames of the platform ignored)") } else { String::new() };
             format!("align     {fit}/{total} frames match{ignored}")
         }
         Event::Note { text } if settings.verbose => format!("note      {}", printable(text)),
@@ -141,7 +141,7 @@ fn line_of(event: &Event, settings: &Settings) -> Option<String> {
     })
 }
 
-fn plural(n: usize, one: &str, many: &str) -> String {
+pub fn plural(n: usize, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
 }
 
@@ -214,7 +214,7 @@ mod tests {
             &[
                 (0, Event::Sandbox { layers: "landlock+seccomp".into() }),
                 (0, Event::Trace { exception: "java.lang.NullPointerException".into(), frames: 3, line: Some(8), others: 1 }),
-                (0, Event::Program { entries: 1, classes: 469, runtime: "JDK 17".into() }),
+                (0, Event::Program { source: "1 entry on the class path".into(), classes: 469, runtime: "JDK 17".into() }),
                 (0, Event::Aligned { fit: 3, total: 3, platform: 2 }),
             ],
         );
@@ -224,7 +224,7 @@ mod tests {
 rethrow {version}  seed 1  budget 60s  sandbox: landlock+seccomp
 trace     java.lang.NullPointerException (3 program frames, line 8; 1 more in the log, see --pick)
 program   1 entry on the class path | 469 classes | JDK 17
-align     3/3 frames match  (2 JDK frames ignored)
+align     3/3 frames match  (2 frames of the platform ignored)
 "
         );
         assert_eq!(text, want);

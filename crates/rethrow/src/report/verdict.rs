@@ -21,12 +21,13 @@ pub fn block(record: &RunRecord, glyphs: Glyphs, cwd: &Path) -> String {
 fn headline(r: &RunRecord, glyphs: Glyphs) -> String {
     let time = short_time(r.elapsed_ms.total);
     let frames = format!("frame {} of {}", r.frames.reached, r.frames.total);
-    let agreed = format!("{}/{} fresh JVMs", r.confirmed.agreed, r.confirmed.runs);
+    let fresh = if r.test.as_ref().is_some_and(|t| t.extension().is_some_and(|e| e == "py")) { "fresh interpreters" } else { "fresh JVMs" };
+    let agreed = format!("{}/{} {fresh}", r.confirmed.agreed, r.confirmed.runs);
     let (glyph, text) = match r.verdict {
         Verdict::Reproduced => (glyphs.check, format!("reproduced in {time}: {frames}, same type and lines, {agreed}")),
         Verdict::Partial => (glyphs.cross, format!("reproduced only up to {frames} in {time}, {agreed}; asked for frame {}", r.frames.target)),
         Verdict::Flaky => (glyphs.cross, format!("reproduced but flaky: {frames}, {agreed}")),
-        Verdict::Unconfirmed => (glyphs.cross, format!("found in {time}: {frames}, not confirmed in fresh JVMs")),
+        Verdict::Unconfirmed => (glyphs.cross, format!("found in {time}: {frames}, not confirmed in {fresh}")),
         Verdict::NotReproduced => (glyphs.cross, format!("not reproduced in {time}")),
         Verdict::Interrupted => (glyphs.cross, format!("interrupted after {time}")),
     };
