@@ -79,6 +79,8 @@ pub struct Round {
 
 /// Tests executed at once.
 const BATCH: usize = 256;
+/// The same where many of them take their worker along: the clock is looked at between rounds only.
+const SMALL_BATCH: usize = 24;
 /// Choices that may fail in a row before a round is executed with what it has.
 const MAX_MISSES: usize = 2_000;
 /// Sequences longer than this are not remembered.
@@ -122,6 +124,8 @@ pub struct Generator<'p> {
     rng: Rng,
     pub tally: Tally,
     looked: u64,
+    /// Tests of the next round.
+    batch: usize,
     opened: bool,
     /// What is executed before anything is chosen.
     waiting: Vec<Planned>,
@@ -177,6 +181,7 @@ impl<'p> Generator<'p> {
             costly: FxHashMap::default(),
             tally: Tally::default(),
             looked: 0,
+            batch: BATCH,
             opened: false,
             waiting: Vec::new(),
         };
@@ -205,7 +210,7 @@ impl<'p> Generator<'p> {
             self.waiting = self.opening();
         }
         loop {
-            let batch = if self.waiting.is_empty() { self.next_batch() } else { self.waiting.drain(..self.waiting.len().min(BATCH)).collect() };
+            let batch = if self.waiting.is_empty() { self.next_batch() } else { self.waiting.drain(..self.waiting.len().min(self.batch)).collect() };
             if batch.is_empty() {
                 return Stop::BudgetSpent;
             }
@@ -229,6 +234,8 @@ impl<'p> Generator<'p> {
         for (planned, execution) in batch.iter().zip(&executions) {
             self.take_in(planned, execution);
         }
+        let costly = executions.iter().filter(|e| self.is_costly(e)).count();
+        self.batch = if costly * 16 > executions.len() { SMALL_BATCH } else { BATCH };
         if self.tally.tests - self.looked >= self.settings.interval {
             self.look();
         }
@@ -297,7 +304,7 @@ impl<'p> Generator<'p> {
     fn next_batch(&mut self) -> Vec<Planned> {
         let mut out = Vec::with_capacity(BATCH);
         let mut misses = 0;
-        while out.len() < BATCH && misses < MAX_MISSES {
+        while out.len() < self.batch && misses < MAX_MISSES {
             let Some(subject) = self.choose() else { break };
             match self.build(subject).filter(|test| self.is_fresh(test)) {
                 Some(test) => out.push(Planned { subject: Some(subject), test }),
@@ -358,6 +365,15 @@ impl<'p> Generator<'p> {
             _ => {}
         }
         self.keep_if_new(subject, &planned.test, execution);
+    }
+
+    /// Whether the test took its worker along, or as long as many others.
+    fn is_costly(&self, execution: &Execution) -> bool {
+        match &execution.outcome {
+            Outcome::TimeLimit { .. } | Outcome::Died { .. } | Outcome::StepLimit { .. } => true,
+            Outcome::Thrown { chain, .. } => chain.iter().any(|t| self.world.poison.contains(&t.exception.as_str())),
+            _ => false,
+        }
     }
 
     /// What hangs or kills its worker costs as much time as thousands of others: the second time is the last.

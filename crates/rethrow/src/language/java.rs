@@ -270,7 +270,10 @@ impl Suites for Java {
         session.workers = config.workers;
         session.sandbox = sandbox_mode(config.sandbox);
         let mut session = JvmSession::start(program, &watch, &session).map_err(|e| failed(e.to_string()))?;
-        session.prepare(types);
+        // not only those under test: what they use must not be initialised by a test either
+        let origins: std::collections::BTreeSet<u16> = types.iter().map(|t| program.ty(*t).origin).collect();
+        let beside = |t: &TypeId| !program.ty(*t).platform && !program.ty(*t).missing && origins.contains(&program.ty(*t).origin);
+        session.prepare(&program.types().filter(beside).collect::<Vec<_>>());
         Ok(Started { session: Box::new(session), plan: watch.plan, problems: watch.problems })
     }
 
