@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rethrow_core::goal::{CrashGoal, resolve};
+use rethrow_core::target::confirmation::{Command, ConfirmPlan, Ended, RESULT_FILE, drop_harness};
 use rethrow_core::target::{Header, Render, RenderStyle, RenderedTest, Session, TestStyle};
 use rethrow_core::testcase::{Data, Stmt, TestCase, Var};
 use rethrow_core::trace::{Frame, Throwable, Trace};
 use rethrow_python::interpreter::Interpreter;
-use rethrow_core::target::confirmation::{Command, ConfirmPlan, Ended, RESULT_FILE, drop_harness};
 use rethrow_python::pytest::{ConfirmConfig, Pytest, Runner, parse_result, plan, runner};
 use rethrow_worker::process::{JailedCommand, run_to_end};
 use support::{Fixture, LAUNCHER, folder, interpreters};

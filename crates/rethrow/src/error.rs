@@ -91,6 +91,10 @@ pub enum UserError {
     BadPython {
         why: String,
     },
+    /// The program's modules cannot be imported by the interpreter.
+    NotImportable {
+        why: String,
+    },
     /// A folder of `--source` is not there.
     SourceMissing {
         path: PathBuf,
@@ -243,6 +247,8 @@ impl UserError {
                 "give the one that has the program's packages with --python .venv/bin/python".into()),
             E::BadPython { why } => ("bad_python", 4, why.clone(), vec![],
                 "give CPython 3.8 or newer, with the program's packages, with --python".into()),
+            E::NotImportable { why } => ("not_importable", 4, why.clone(), vec![],
+                "install what it needs into the interpreter's environment, or give that of the program with --python".into()),
             E::SourceMissing { path } => ("source_missing", 3, format!("{} is not there", path.display()), vec![],
                 "correct --source: it names folders with the program's modules".into()),
             E::SandboxMissing { layers } => ("sandbox_missing", 4,

@@ -9,7 +9,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_rethrow");
-const PYTHON_LOG: &str = "Traceback (most recent call last):\n  File \"app.py\", line 3, in <module>\n    main()\nValueError: no\n";
+const GO_LOG: &str = "panic: runtime error: index out of range [3] with length 3\n\ngoroutine 1 [running]:\nmain.main()\n\t/tmp/x.go:8 +0x1d\n";
 const JDK_ONLY_LOG: &str =
     "java.net.ConnectException: refused\n\tat java.base/sun.nio.ch.Net.connect0(Native Method)\n\tat java.base/java.net.Socket.connect(Socket.java:600)\n";
 /// The crash of fixture F13; what the lines are is not its business.
@@ -164,7 +164,7 @@ fn text_without_a_trace_shows_the_nearest_lines() {
 
 #[test]
 fn traces_of_other_languages_are_named() {
-    reproduce("python", PYTHON_LOG, &["-cp", "."]).check(3, &["Python stack trace", "Java"]);
+    reproduce("go", GO_LOG, &["-cp", "."]).check(3, &["Go stack trace", "Java"]);
     let go = "panic: runtime error: index out of range\n\ngoroutine 1 [running]:\nmain.main()\n\t/app/main.go:8 +0x1d\n";
     reproduce("go", go, &["-cp", "."]).check(3, &["Go stack trace"]);
 }
@@ -274,7 +274,7 @@ fn a_reader_that_goes_away_is_no_bug() {
 
 #[test]
 fn errors_are_data_for_programs() {
-    let ran = reproduce("json_error", PYTHON_LOG, &["-cp", ".", "--format", "json"]);
+    let ran = reproduce("json_error", GO_LOG, &["-cp", ".", "--format", "json"]);
     let json = ran.json();
     assert_eq!((ran.code, json["exit_code"].as_i64()), (3, Some(3)));
     assert_eq!(json["error"]["code"], "other_language");

@@ -52,9 +52,34 @@ pub fn open(config: &Config, trace: &Trace, notes: &mut Vec<String>) -> Result<O
     let loaded = source::load(&[trace], &[], &places);
     notes.extend(loaded.diagnostics.iter().map(ToString::to_string));
     let trace = source::align(trace, &loaded.sources);
+    check_imports(config, &interpreter, &trace)?;
     let (runtime, source) = (interpreter.label(), plural(loaded.sources.paths().count(), "file", "files"));
     let platform = Box::new(Python { interpreter, sources: loaded.sources, watch: OnceCell::new() });
     Ok(Opened { platform, program: loaded.program, trace, runtime, source })
+}
+
+/// A module that cannot be imported is told now, in a sentence; unless its import is what crashes.
+fn check_imports(config: &Config, interpreter: &Interpreter, trace: &Trace) -> Result<(), UserError> {
+    let frames = trace.program_frames();
+    if frames.iter().any(|f| f.method == "<module>") {
+        return Ok(());
+    }
+    let mut modules: Vec<String> = Vec::new();
+    // what is not found stays as it is printed, and is told as a frame that does not fit
+    for module in frames.iter().filter(|f| !f.class.contains(['/', '\\', '<'])).map(|f| f.class.split(':').next().unwrap_or(&f.class)) {
+        if !modules.iter().any(|m| m == module) {
+            modules.push(module.to_string());
+        }
+    }
+    let launcher = own_executable()?;
+    let question = question(config, &launcher);
+    interpreter::try_imports(interpreter, &modules, &config.source, &question).map_err(|e| UserError::NotImportable { why: e.to_string() })
+}
+
+fn question<'a>(config: &'a Config, launcher: &'a Path) -> Question<'a> {
+    let mut question = Question::new(launcher, &config.run_dir);
+    question.sandbox = sandbox_mode(config.sandbox);
+    question
 }
 
 fn ask(config: &Config) -> Result<Interpreter, UserError> {
@@ -63,8 +88,7 @@ fn ask(config: &Config) -> Result<Interpreter, UserError> {
     let unusable = |e: std::io::Error| UserError::RunDirUnusable { path: config.run_dir.clone(), why: e.to_string() };
     std::fs::create_dir_all(&config.run_dir).map_err(unusable)?;
     let user_base = config.host.home.as_ref().map(|home| home.join(".local"));
-    let mut question = Question::new(&launcher, &config.run_dir);
-    question.sandbox = sandbox_mode(config.sandbox);
+    let mut question = question(config, &launcher);
     question.user_base = user_base.as_deref().filter(|base| base.is_dir());
     interpreter::ask(&found, &question).map_err(|e: InterpreterError| UserError::BadPython { why: e.to_string() })
 }

@@ -1,0 +1,112 @@
+//! Python through the binary: a crash of a module becomes a confirmed test; unusable inputs have their message and exit code.
+
+// The whole file is a test, also the functions that are none.
+#![allow(clippy::unwrap_used)]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const BINARY: &str = env!("CARGO_BIN_EXE_rethrow");
+const MODULE: &str = "\
+class Basket:
+    def __init__(self, size):
+        self.items = []
+        self.size = size
+
+    def add(self, item):
+        if len(self.items) >= self.size:
+            raise OverflowError('basket is full')
+        self.items.append(item)
+
+
+def fill(basket, items):
+    for item in items:
+        basket.add(item)
+    return basket
+
+
+def parse(text):
+    fields = text.split(';')
+    if len(fields) == 3 and fields[0] == 'basket':
+        return int(fields[1]) // int(fields[2])
+    return None
+";
+const PARSE: &str = "\
+2026-03-02 08:14:55 ERROR failed
+Traceback (most recent call last):
+  File \"main.py\", line 4, in <module>
+    parse('basket;4;0')
+  File \"/srv/app/shop.py\", line 21, in parse
+    return int(fields[1]) // int(fields[2])
+ZeroDivisionError: integer division or modulo by zero
+";
+const FILL: &str = "\
+Traceback (most recent call last):
+  File \"/srv/app/shop.py\", line 14, in fill
+    basket.add(item)
+  File \"/srv/app/shop.py\", line 8, in add
+    raise OverflowError('basket is full')
+OverflowError: basket is full
+";
+
+struct Ran {
+    code: i32,
+    text: String,
+}
+
+fn folder(name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("python").join(name);
+    let _ = std::fs::remove_dir_all(&path);
+    std::fs::create_dir_all(path.join("src")).unwrap();
+    std::fs::write(path.join("src/shop.py"), MODULE).unwrap();
+    path
+}
+
+fn rethrow(dir: &Path, traceback: &str, args: &[&str]) -> Ran {
+    std::fs::write(dir.join("traceback.txt"), traceback).unwrap();
+    let output = Command::new(BINARY).current_dir(dir).args(["reproduce", "traceback.txt"]).args(args).output().unwrap();
+    let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).join("\n");
+    Ran { code: output.status.code().unwrap(), text }
+}
+
+const USUAL: [&str; 6] = ["--python", "python3", "--source", "src", "--budget", "60s"];
+
+#[test]
+fn a_text_that_passes_every_test_but_the_last_is_found() {
+    let dir = folder("parse");
+    let ran = rethrow(&dir, PARSE, &USUAL);
+    assert_eq!(ran.code, 0, "{}", ran.text);
+    let test = std::fs::read_to_string(dir.join("rethrow.out/tests/test_shop_crash.py")).unwrap();
+    assert!(test.contains("from shop import parse") && test.contains("parse(\"basket;"), "{test}");
+    assert!(ran.text.contains("5/5 fresh interpreters"), "{}", ran.text);
+}
+
+#[test]
+fn an_object_is_built_for_the_outermost_frame() {
+    let dir = folder("fill");
+    let ran = rethrow(&dir, FILL, &USUAL);
+    assert_eq!(ran.code, 0, "{}", ran.text);
+    let test = std::fs::read_to_string(dir.join("rethrow.out/tests/test_shop_crash.py")).unwrap();
+    assert!(ran.text.contains("frame 2 of 2") && test.contains("fill("), "{}\n{test}", ran.text);
+    assert!(!dir.join("src/__pycache__").exists(), "nothing is written beside the run's folder");
+}
+
+#[test]
+fn unusable_inputs_have_their_message_and_exit_code() {
+    let dir = folder("bad");
+    let check = |traceback: &str, args: &[&str], code: i32, message: &str| {
+        let ran = rethrow(&dir, traceback, args);
+        assert_eq!(ran.code, code, "{}", ran.text);
+        assert!(ran.text.contains(message), "no {message:?} in {}", ran.text);
+    };
+    check("nothing to see here\n", &USUAL, 3, "no stack trace");
+    check(PARSE, &["--python", "./no/such/python", "--source", "src"], 4, "no interpreter at");
+    check(PARSE, &["--python", "/bin/ls", "--source", "src"], 4, "is not a Python interpreter");
+    check(PARSE, &["--python", "python3", "--source", "nowhere"], 3, "nowhere is not there");
+    check(&PARSE.replace("line 21", "line 2100"), &USUAL, 3, "does not match");
+    check(&PARSE.replace("shop.py", "other.py"), &USUAL, 3, "does not match");
+    std::fs::write(dir.join("src/shop.py"), format!("import not_installed_here\n{MODULE}")).unwrap();
+    check(&PARSE.replace("line 21", "line 22"), &USUAL, 4, "shop cannot be imported: ModuleNotFoundError");
+    std::fs::write(dir.join("src/shop.py"), format!("import sys; sys.exit(3)\n{MODULE}")).unwrap();
+    check(&PARSE.replace("line 21", "line 22"), &USUAL, 4, "ends the interpreter (exit 3)");
+}
