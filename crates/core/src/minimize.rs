@@ -40,6 +40,9 @@ impl Oracle<'_, '_> {
     }
 }
 
+/// Each round makes the test simpler, so a few are enough; more would mean that two forms take turns.
+const MAX_ROUNDS: u32 = 50;
+
 /// How much a minimisation may cost.
 pub struct Effort<'e> {
     pub executions: u32,
@@ -51,7 +54,7 @@ pub fn minimize(evaluator: &mut Evaluator<'_>, program: &Program, level: usize, 
     evaluator.emit(Event::Minimizing { statements: test.len() });
     let mut oracle = Oracle { evaluator, level, known: FxHashMap::default(), left: effort.executions, out_of_time: effort.out_of_time };
     let mut best = test.clone();
-    loop {
+    for _ in 0..MAX_ROUNDS {
         let before = best.clone();
         best = statements::pass(&mut oracle, &best)?;
         best = arguments::pass(&mut oracle, program, &best)?;

@@ -27,17 +27,17 @@ def fill(basket, items):
 
 def parse(text):
     fields = text.split(';')
-    if len(fields) == 3 and fields[0] == 'basket':
-        return int(fields[1]) // int(fields[2])
+    if len(fields) == 2 and fields[0] == 'basket':
+        return 100 // int(fields[1])
     return None
 ";
 const PARSE: &str = "\
 2026-03-02 08:14:55 ERROR failed
 Traceback (most recent call last):
   File \"main.py\", line 4, in <module>
-    parse('basket;4;0')
+    parse('basket;0')
   File \"/srv/app/shop.py\", line 21, in parse
-    return int(fields[1]) // int(fields[2])
+    return 100 // int(fields[1])
 ZeroDivisionError: integer division or modulo by zero
 ";
 const FILL: &str = "\

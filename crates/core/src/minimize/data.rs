@@ -101,7 +101,7 @@ fn scalar(oracle: &mut Oracle<'_, '_>, mut best: TestCase, at: usize, n: usize, 
         }
         Data::Float(bits) => {
             let x = f64::from_bits(*bits);
-            for simple in [0.0, 1.0, x.round()].into_iter().filter(|s| s.to_bits() != *bits && s.is_finite()) {
+            for simple in simpler_floats(x) {
                 let mut candidate = best.clone();
                 put(&mut candidate, Data::float(simple));
                 if let Some(accepted) = oracle.accept(candidate)? {
@@ -114,6 +114,14 @@ fn scalar(oracle: &mut Oracle<'_, '_>, mut best: TestCase, at: usize, n: usize, 
     }
 }
 
+/// Simpler numbers, simplest first: none is tried for one that is simpler itself, so that no two take turns.
+fn simpler_floats(x: f64) -> Vec<f64> {
+    let rank = |v: f64| (v != 0.0, v != 1.0, v != v.round(), v.abs());
+    let mut out = vec![0.0, 1.0, x.round()];
+    out.retain(|s| s.is_finite() && rank(*s) < rank(x));
+    out
+}
+
 /// Simpler numbers, simplest first.
 fn towards_zero(v: i128) -> Vec<i128> {
     let mut out = vec![0, 1, -1];
@@ -123,7 +131,8 @@ fn towards_zero(v: i128) -> Vec<i128> {
         out.push(part);
         part = part.saturating_mul(2);
     }
-    out.retain(|s| *s != v && s.abs() <= v.abs());
+    // a positive number is simpler than its negative, never the other way round
+    out.retain(|s| (s.unsigned_abs(), *s < 0) < (v.unsigned_abs(), v < 0));
     out
 }
 
@@ -142,7 +151,9 @@ mod tests {
     #[test]
     fn numbers_that_are_tried_are_never_farther_from_zero() {
         assert_eq!(towards_zero(9), [0, 1, -1, 2, 4, 8]);
-        assert_eq!(towards_zero(-1), [0, 1]);
+        assert_eq!((towards_zero(-1), towards_zero(1)), (vec![0, 1], vec![0]));
+        assert!(simpler_floats(0.0).is_empty());
+        assert_eq!((simpler_floats(1.0), simpler_floats(2.5)), (vec![0.0], vec![0.0, 1.0, 3.0]));
         assert!(towards_zero(0).is_empty());
     }
 }

@@ -190,7 +190,11 @@ impl Genetic<'_> {
         }
         match self.parameters.replacement {
             Replacement::MuPlusLambda => {
-                let scored = evaluator.evaluate(offspring)?;
+                let mut scored = evaluator.evaluate(offspring)?;
+                if self.palette.program.is_dynamic() {
+                    // newer ones first among equals: where nothing tells the way, the population wanders instead of standing still
+                    std::mem::swap(&mut scored, &mut self.population);
+                }
                 self.population.extend(scored);
             }
             Replacement::Monotonic { elite } => {

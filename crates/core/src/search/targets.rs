@@ -63,6 +63,11 @@ fn literals(program: &Program, goal: &CrashGoal, types: &[TypeId]) -> LiteralPoo
     if let Some(message) = &goal.message {
         pool.add_message(message);
     }
+    for method in goal.frames.iter().flat_map(|f| &f.methods) {
+        if let Some(body) = program.body(*method) {
+            body.literals().iter().for_each(|l| pool.prefer(l));
+        }
+    }
     types.iter().for_each(|t| pool.add_type(program, *t));
     // where modules are types, their tables of constants belong to all that is defined in them
     let modules: Vec<TypeId> = types.iter().filter_map(|t| program.find_type(program.package(*t))).filter(|m| !types.contains(m)).collect();

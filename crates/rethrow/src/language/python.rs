@@ -9,7 +9,7 @@ use rethrow_core::program::{Program, TypeId};
 use rethrow_core::search::targets::BuildRules;
 use rethrow_core::target::Render;
 use rethrow_core::target::confirmation::ConfirmPlan;
-use rethrow_core::trace::Trace;
+use rethrow_core::trace::{Frame, Trace};
 use rethrow_python::interpreter::{self, Interpreter, InterpreterError, Question};
 use rethrow_python::launch::{PySession, SessionConfig};
 use rethrow_python::plan::{self, Watch};
@@ -61,12 +61,13 @@ pub fn open(config: &Config, trace: &Trace, notes: &mut Vec<String>) -> Result<O
 /// A module that cannot be imported is told now, in a sentence; unless its import is what crashes.
 fn check_imports(config: &Config, interpreter: &Interpreter, trace: &Trace) -> Result<(), UserError> {
     let frames = trace.program_frames();
-    if frames.iter().any(|f| f.method == "<module>") {
+    let found = |f: &&Frame| !f.class.contains(['/', '\\', '<']) && !f.class.ends_with(".py");
+    if frames.iter().filter(found).any(|f| f.method == "<module>") {
         return Ok(());
     }
     let mut modules: Vec<String> = Vec::new();
     // what is not found stays as it is printed, and is told as a frame that does not fit
-    for module in frames.iter().filter(|f| !f.class.contains(['/', '\\', '<'])).map(|f| f.class.split(':').next().unwrap_or(&f.class)) {
+    for module in frames.iter().filter(found).map(|f| f.class.split(':').next().unwrap_or(&f.class)) {
         if !modules.iter().any(|m| m == module) {
             modules.push(module.to_string());
         }

@@ -7,6 +7,12 @@ use crate::search::facts::Facts;
 use crate::search::grt::impurity;
 use crate::testcase::Value;
 
+#[derive(Clone, Debug, Default)]
+struct Near {
+    ints: Vec<i64>,
+    strings: Vec<String>,
+}
+
 /// Constants worth trying: those of the trace's methods first, then of its classes, then of the exception's message.
 #[derive(Clone, Debug, Default)]
 pub struct LiteralPool {
@@ -19,6 +25,8 @@ pub struct LiteralPool {
     patterns: Vec<String>,
     /// Those of the strings and tokens that look like names: keys, options, attributes.
     words: Vec<String>,
+    /// Those that the methods of the trace themselves mention, and the message.
+    near: Near,
     /// Sums of weights by place, for ints, floats and strings; empty: all weigh the same.
     sums: [Vec<f64>; 3],
 }
@@ -32,6 +40,16 @@ impl LiteralPool {
             Literal::Double(v) => self.add_float(*v),
             Literal::Str(s) => self.add_string(s),
         }
+    }
+    /// Adds a constant that stands on the way to the crash: it is tried more often than others.
+    pub fn prefer(&mut self, literal: &Literal) {
+        match literal {
+            Literal::Int(v) if !self.near.ints.contains(&i64::from(*v)) => self.near.ints.push(i64::from(*v)),
+            Literal::Long(v) if !self.near.ints.contains(v) => self.near.ints.push(*v),
+            Literal::Str(s) if s.len() <= 60 && !self.near.strings.contains(s) => self.near.strings.push(s.clone()),
+            _ => {}
+        }
+        self.add(literal);
     }
     pub fn add_int(&mut self, v: i64) {
         if !self.ints.contains(&v) {
@@ -193,6 +211,13 @@ pub fn value(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rn
 
 /// `large` is the chance that a large number of a pool is taken.
 pub fn int(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rng, large: f64) -> i64 {
+    let near = &palette.literals.near.ints;
+    if !near.is_empty() && rng.chance(NEAR) {
+        let v = near[rng.below(near.len())];
+        if v.unsigned_abs() < LARGE {
+            return v;
+        }
+    }
     if rng.chance(policy.pool) {
         let dynamic = facts.ints();
         let from = if rng.chance(0.5) && !dynamic.is_empty() { rng.pick(dynamic) } else { palette.literals.pick_int(rng) };
@@ -242,6 +267,10 @@ fn character(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rn
 /// A string: a constant, one that a comparison saw, what a pattern of the program accepts, a number, two constants in a row, a sentence of tokens, or
 /// noise.
 pub fn text(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rng) -> String {
+    let near = &palette.literals.near.strings;
+    if !near.is_empty() && rng.chance(NEAR) {
+        return near[rng.below(near.len())].clone();
+    }
     if rng.chance(PATTERN)
         && let Some(p) = rng.pick(&palette.literals.patterns)
     {
@@ -288,6 +317,8 @@ pub fn sentence(palette: &Palette<'_>, rng: &mut Rng) -> String {
     }
 }
 
+/// How often a constant of the trace's own methods is taken.
+const NEAR: f64 = 0.15;
 /// How often a text is what an exception quoted.
 const TOLD: f64 = 0.05;
 /// How often a text comes from a pattern, where the program has some.
@@ -301,8 +332,8 @@ pub fn token(palette: &Palette<'_>, rng: &mut Rng) -> String {
         return pattern::sample(p, rng);
     }
     match rng.pick(&palette.literals.tokens) {
-        Some(token) if rng.chance(0.75) => token.clone(),
-        _ if rng.chance(0.4) => rng.between(0, 12).to_string(),
+        Some(token) if rng.chance(0.65) => token.clone(),
+        _ if rng.chance(0.6) => rng.between(0, 12).to_string(),
         _ if rng.chance(0.5) => char_noise(rng).to_string(),
         _ => noise(rng, 3),
     }
