@@ -305,7 +305,12 @@ fn attack_processes(mode: Sandbox, withheld: &[Layer]) -> (Vec<String>, bool) {
     let finished = run(&withholding(attack, withheld));
     let (succeeded, attempts) = successes(&finished);
     assert_eq!(attempts, 6, "{finished:?}");
-    (succeeded, victim.0.try_wait().unwrap().is_none())
+    // a killed process takes a moment to die
+    let alive = (0..25).all(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        victim.0.try_wait().unwrap().is_none()
+    });
+    (succeeded, alive)
 }
 
 #[test]

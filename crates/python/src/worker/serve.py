@@ -9,7 +9,7 @@ VERSION = 3
 PREPARING = 0xffffffff
 FLUSH = 32 << 10
 MAX_INTERNED = 20000
-MAX_PROCESSES = 40
+MAX_PROCESSES = 200
 #: What a child may take beyond its own clock.
 SLACK = 1.0
 ENDED = {'n': 0, 't': 1, 'i': 2, 's': 3, 'l': 4, 'e': 5, 'd': 6}
