@@ -77,6 +77,17 @@ impl CrashGoal {
         reached.min(self.outermost())
     }
 
+    /// The types of its frames, innermost first, each once.
+    pub fn classes(&self) -> Vec<TypeId> {
+        let mut classes: Vec<TypeId> = Vec::new();
+        for frame in &self.frames {
+            if !classes.contains(&frame.class) {
+                classes.push(frame.class);
+            }
+        }
+        classes
+    }
+
     /// The frame that a test for `level` calls into.
     pub fn frame(&self, level: usize) -> &GoalFrame {
         &self.frames[level - 1]

@@ -15,6 +15,7 @@ use rethrow_core::search::targets::BuildRules;
 use rethrow_core::search::{self, Evaluator, Found, Limits, Setup, Stop};
 use rethrow_core::target::{Header, RenderStyle, RenderedTest, Session, TestStyle};
 use rethrow_core::testcase::portable::PortableTest;
+use rethrow_worker::session::Clock;
 
 use crate::align::{Aligned, align};
 use crate::cli::Style;
@@ -28,7 +29,6 @@ use crate::language::Rendered;
 use crate::record::{self, Frames, Nearest, RunRecord, Verdict};
 use crate::report::{Event, Phase, Progress};
 use crate::worker;
-use rethrow_worker::session::Clock;
 
 /// Of the budget, so much is kept for minimising and confirming …
 const TAIL_SHARE: f64 = 0.15;

@@ -1,11 +1,17 @@
 //! How a written test is confirmed: which files are written, which commands prepare and run them, and what a run's result means.
 //!
 //! The plan is language knowledge; running it, in the jail, is the shell's. Nothing is started here.
+//!
+//! A result is text: `RETURNED` or `THROWN`, for each exception of the chain a line `T`, name, message, for each of its frames a line `F` with what the
+//! language tells of it, then `END`. Fields are separated by tabs; what is not plain ASCII is written as `\uXXXX`.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::trace::Throwable;
+use crate::trace::{Frame, Throwable};
+
+/// No honest result has more.
+const MAX_LINES: usize = 200_000;
 
 /// In a command, stands for the folder of its own that each run is given.
 pub const RUN_FOLDER: &str = "{run}";
@@ -69,4 +75,59 @@ pub fn drop_harness(mut chain: Vec<Throwable>, harness: &[String]) -> Vec<Throwa
         thrown.frames.retain(|f| !harness.contains(&f.class));
     }
     chain
+}
+
+/// What a run wrote; `None` if it is not whole. `frame` reads the fields of a line `F`.
+pub fn read_result<'t>(text: &'t str, frame: impl Fn(&mut dyn Iterator<Item = &'t str>) -> Option<Frame>) -> Option<Ended> {
+    let mut lines = text.lines();
+    let returned = match lines.next()? {
+        "RETURNED" => true,
+        "THROWN" => false,
+        _ => return None,
+    };
+    let mut chain: Vec<Throwable> = Vec::new();
+    for line in lines.take(MAX_LINES) {
+        let mut fields = line.split('\t');
+        match fields.next()? {
+            "T" => chain.push(Throwable { exception: unescape(fields.next()?), message: fields.next().map(unescape), ..Throwable::default() }),
+            "F" => chain.last_mut()?.frames.push(frame(&mut fields)?),
+            "END" if returned => return Some(Ended::Returned),
+            "END" => return (!chain.is_empty()).then_some(Ended::Thrown(chain)),
+            _ => return None,
+        }
+    }
+    None
+}
+
+/// Undoes `\uXXXX`, by units of UTF-16.
+pub fn unescape(text: &str) -> String {
+    let mut units: Vec<u16> = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("\\u") {
+        units.extend(rest[..at].encode_utf16());
+        match rest.get(at + 2..at + 6).and_then(|d| u16::from_str_radix(d, 16).ok()) {
+            Some(unit) => {
+                units.push(unit);
+                rest = &rest[at + 6..];
+            }
+            None => {
+                units.extend("\\u".encode_utf16());
+                rest = &rest[at + 2..];
+            }
+        }
+    }
+    units.extend(rest.encode_utf16());
+    String::from_utf16_lossy(&units)
+}
+
+/// Paths as search paths have them.
+pub fn joined<'a>(paths: impl IntoIterator<Item = &'a Path>) -> OsString {
+    let mut out = OsString::new();
+    for path in paths {
+        if !out.is_empty() {
+            out.push(":");
+        }
+        out.push(path);
+    }
+    out
 }

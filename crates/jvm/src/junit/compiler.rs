@@ -6,10 +6,9 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use rethrow_core::target::confirmation::Command;
+use rethrow_core::target::confirmation::{Command, joined};
 use rethrow_core::target::suite::{CompilerPlan, JOBS_FOLDER};
 
-use super::confirm::joined;
 use super::suite_plan::SuiteConfig;
 
 /// The first Java that runs source files.

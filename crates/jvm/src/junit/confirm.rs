@@ -8,15 +8,14 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use rethrow_core::target::RenderedTest;
-use rethrow_core::target::confirmation::{Command, ConfirmPlan, Ended, RESULT_FILE, RUN_FOLDER};
-use rethrow_core::trace::{Frame, Throwable};
+use rethrow_core::target::confirmation::{Command, ConfirmPlan, Ended, RESULT_FILE, RUN_FOLDER, joined, read_result, unescape};
+use rethrow_core::trace::Frame;
 
 use crate::trace::is_platform;
 
 const RUNNER: &str = "RethrowConfirm";
 /// No cause chain is that long; some are circular.
 const MAX_CHAIN: usize = 64;
-const MAX_LINES: usize = 200_000;
 
 /// What the plan is made for.
 #[derive(Clone, Debug)]
@@ -111,18 +110,7 @@ fn java(config: &ConfirmConfig<'_>, classes: &Path, main: &str) -> Command {
     Command { program: config.java.to_path_buf(), args }
 }
 
-pub(super) fn joined<'a>(entries: impl Iterator<Item = &'a Path>) -> OsString {
-    let mut out = OsString::new();
-    for entry in entries {
-        if !out.is_empty() {
-            out.push(":");
-        }
-        out.push(entry);
-    }
-    out
-}
-
-fn in_package_of(name: &str, simple: &str) -> String {
+pub(super) fn in_package_of(name: &str, simple: &str) -> String {
     name.rsplit_once('.').map_or_else(|| simple.to_string(), |(package, _)| format!("{package}.{simple}"))
 }
 
@@ -215,54 +203,16 @@ const RUNNER_SOURCE: &str = r#"final class RUNNER {
 
 /// What a run wrote; `None` if it is not whole.
 pub fn parse_result(text: &str) -> Option<Ended> {
-    let mut lines = text.lines();
-    let returned = match lines.next()? {
-        "RETURNED" => true,
-        "THROWN" => false,
-        _ => return None,
-    };
-    let mut chain: Vec<Throwable> = Vec::new();
-    for line in lines.take(MAX_LINES) {
-        let mut fields = line.split('\t');
-        match fields.next()? {
-            "T" => chain.push(Throwable { exception: unescape(fields.next()?), message: fields.next().map(unescape), ..Throwable::default() }),
-            "F" => chain.last_mut()?.frames.push(frame(fields)?),
-            "END" if returned => return Some(Ended::Returned),
-            "END" => return (!chain.is_empty()).then_some(Ended::Thrown(chain)),
-            _ => return None,
-        }
-    }
-    None
+    read_result(text, frame)
 }
 
-fn frame<'a>(mut fields: impl Iterator<Item = &'a str>) -> Option<Frame> {
+fn frame(fields: &mut dyn Iterator<Item = &str>) -> Option<Frame> {
     let (class, method) = (unescape(fields.next()?), unescape(fields.next()?));
     // -1: unknown, -2: native
     let line: i64 = fields.next()?.parse().ok()?;
     let known = u32::try_from(line).ok().filter(|n| *n > 0);
     let platform = is_platform(&class);
     Some(Frame { file: fields.next().map(unescape), native: line == -2, platform, ..Frame::new(class, method, known) })
-}
-
-fn unescape(text: &str) -> String {
-    let mut units: Vec<u16> = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find("\\u") {
-        units.extend(rest[..at].encode_utf16());
-        let digits = rest.get(at + 2..at + 6);
-        match digits.and_then(|d| u16::from_str_radix(d, 16).ok()) {
-            Some(unit) => {
-                units.push(unit);
-                rest = &rest[at + 6..];
-            }
-            None => {
-                units.extend("\\u".encode_utf16());
-                rest = &rest[at + 2..];
-            }
-        }
-    }
-    units.extend(rest.encode_utf16());
-    String::from_utf16_lossy(&units)
 }
 
 #[cfg(test)]

@@ -4,10 +4,10 @@
 
 use std::path::{Path, PathBuf};
 
-use rethrow_core::target::confirmation::{Command, RESULT_FILE, RUN_FOLDER};
+use rethrow_core::target::confirmation::{Command, RESULT_FILE, RUN_FOLDER, joined};
 use rethrow_core::target::suite::{LIST_FILE, RenderedSuite, SuitePlan, TestEnd, TestResult};
 
-use super::confirm::{java_options, javac_options, joined};
+use super::confirm::{java_options, javac_options};
 
 const RUNNER: &str = "rethrow.generated.RethrowSuite";
 

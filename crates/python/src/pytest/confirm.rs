@@ -7,8 +7,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use rethrow_core::target::RenderedTest;
-use rethrow_core::target::confirmation::{Command, ConfirmPlan, Ended, RESULT_FILE, RUN_FOLDER};
-use rethrow_core::trace::{Frame, Throwable};
+use rethrow_core::target::confirmation::{Command, ConfirmPlan, Ended, RESULT_FILE, RUN_FOLDER, joined, read_result, unescape};
+use rethrow_core::trace::Frame;
 
 use crate::interpreter::Interpreter;
 use crate::plan::{Code, Watch};
@@ -16,7 +16,6 @@ use crate::plan::{Code, Watch};
 const RUNNER: &str = "rethrow_confirm.py";
 const CODES: &str = "codes";
 const RUNNER_SOURCE: &str = concat!(include_str!("../worker/frames.py"), include_str!("runner.py"));
-const MAX_LINES: usize = 200_000;
 
 /// Who calls the test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,21 +68,10 @@ fn command(test: &RenderedTest, folder: &Path, runner: Runner, config: &ConfirmC
     let mode = if runner == Runner::Pytest { "pytest" } else { "plain" };
     let mut args: Vec<OsString> = vec!["-B".into(), folder.join(RUNNER).into(), format!("{RUN_FOLDER}/{RESULT_FILE}").into(), mode.into()];
     args.extend([folder.join(&test.path).into(), test.method.clone().into(), config.scratch.join(CODES).into(), format!("{RUN_FOLDER}/tmp").into()]);
-    args.push(joined(&config.interpreter.stdlib));
-    args.push(joined(&config.interpreter.site_packages));
-    args.push(joined(config.sources));
+    args.push(joined(config.interpreter.stdlib.iter().map(PathBuf::as_path)));
+    args.push(joined(config.interpreter.site_packages.iter().map(PathBuf::as_path)));
+    args.push(joined(config.sources.iter().map(PathBuf::as_path)));
     Command { program: config.interpreter.path.clone(), args }
-}
-
-fn joined(paths: &[PathBuf]) -> OsString {
-    let mut out = OsString::new();
-    for path in paths {
-        if !out.is_empty() {
-            out.push(":");
-        }
-        out.push(path);
-    }
-    out
 }
 
 /// The table of code objects: a line with the file, then one for each code object in it.
@@ -102,52 +90,14 @@ fn codes(watch: &Watch) -> String {
 
 /// What a run wrote; `None` if it is not whole.
 pub fn parse_result(text: &str) -> Option<Ended> {
-    let mut lines = text.lines();
-    let returned = match lines.next()? {
-        "RETURNED" => true,
-        "THROWN" => false,
-        _ => return None,
-    };
-    let mut chain: Vec<Throwable> = Vec::new();
-    for line in lines.take(MAX_LINES) {
-        let mut fields = line.split('\t');
-        match fields.next()? {
-            "T" => chain.push(Throwable { exception: unescape(fields.next()?), message: fields.next().map(unescape), ..Throwable::default() }),
-            "F" => chain.last_mut()?.frames.push(frame(fields)?),
-            "END" if returned => return Some(Ended::Returned),
-            "END" => return (!chain.is_empty()).then_some(Ended::Thrown(chain)),
-            _ => return None,
-        }
-    }
-    None
+    read_result(text, frame)
 }
 
-fn frame<'a>(mut fields: impl Iterator<Item = &'a str>) -> Option<Frame> {
+fn frame(fields: &mut dyn Iterator<Item = &str>) -> Option<Frame> {
     let (class, method) = (unescape(fields.next()?), unescape(fields.next()?));
     let line: u32 = fields.next()?.parse().ok()?;
     let platform = fields.next()? == "1";
     Some(Frame { file: fields.next().map(unescape), platform, ..Frame::new(class, method, Some(line).filter(|n| *n > 0)) })
-}
-
-/// Undoes `\uXXXX`, by units of UTF-16.
-fn unescape(text: &str) -> String {
-    let mut units: Vec<u16> = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find("\\u") {
-        units.extend(rest[..at].encode_utf16());
-        match rest.get(at + 2..at + 6).and_then(|d| u16::from_str_radix(d, 16).ok()) {
-            Some(unit) => {
-                units.push(unit);
-                rest = &rest[at + 6..];
-            }
-            None => {
-                units.extend("\\u".encode_utf16());
-                rest = &rest[at + 2..];
-            }
-        }
-    }
-    units.extend(rest.encode_utf16());
-    String::from_utf16_lossy(&units)
 }
 
 #[cfg(test)]

@@ -313,13 +313,7 @@ impl Java {
 impl Java {
     /// The trace's classes are watched in full (architecture §13, probes).
     fn watch_trace(&self, aligned: &Aligned) -> Watch {
-        let mut types: Vec<TypeId> = Vec::new();
-        for frame in &aligned.goal.frames {
-            if !types.contains(&frame.class) {
-                types.push(frame.class);
-            }
-        }
-        let mut watch = watch(&aligned.program, &types, |name| self.classpath.class_bytes(name));
+        let mut watch = watch(&aligned.program, &aligned.goal.classes(), |name| self.classpath.class_bytes(name));
         watch.plan.chain = context::chain(&aligned.program, &watch.plan, &aligned.goal);
         watch
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rethrow_core::goal::CrashGoal;
-use rethrow_core::program::{Program, TypeId};
+use rethrow_core::program::Program;
 use rethrow_core::search::targets::BuildRules;
 use rethrow_core::target::Render;
 use rethrow_core::target::confirmation::ConfirmPlan;
@@ -159,19 +159,8 @@ impl Platform for Python {
 impl Python {
     /// The files of the trace are watched.
     fn watch(&self, aligned: &Aligned) -> &Watch {
-        self.watch.get_or_init(|| plan::watch(&aligned.program, &self.sources, &trace_types(&aligned.goal)))
+        self.watch.get_or_init(|| plan::watch(&aligned.program, &self.sources, &aligned.goal.classes()))
     }
-}
-
-/// The types of the trace, innermost first, each once.
-fn trace_types(goal: &CrashGoal) -> Vec<TypeId> {
-    let mut types: Vec<TypeId> = Vec::new();
-    for frame in &goal.frames {
-        if !types.contains(&frame.class) {
-            types.push(frame.class);
-        }
-    }
-    types
 }
 
 /// Modules that fail while they are imported: the tests must be the first to import them.

@@ -20,21 +20,19 @@ pub fn apply(context: &Context<'_, '_>, rng: &mut Rng, test: &TestCase, at: usiz
     }
     let n = rng.below(old.size());
     let mut new = old.clone();
-    let mut longer = None;
     let grown = splice(test, at, |head| {
         let mut maker = context.maker_of(rng, head);
         if let Some(node) = new.nth_mut(n) {
             let step = step(context, &mut maker, node, n == 0);
             *node = step;
         }
-        longer = Some(maker.test.len() - at);
         Some(maker.test)
     })?;
     tidy(&mut new);
     if new.size() > MAX_SIZE {
         return None;
     }
-    let place = at + longer?;
+    let place = at + grown.len() - test.len();
     let mut changed = grown;
     // operands inside the old value moved nowhere: they precede `at`
     changed.stmts[place] = Stmt::Data(new);
