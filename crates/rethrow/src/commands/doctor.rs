@@ -104,7 +104,8 @@ impl Findings {
             row(false, if gap.fatal { "missing" } else { "note" }, format!("{}\n           {} {}", gap.what, glyphs.arrow, gap.how));
         }
         let fit = !gaps.iter().any(|gap| gap.fatal);
-        out += if fit { "ready: crashes of Java programs can be reproduced\n" } else { "not ready\n" };
+        let languages = if self.pythons.is_empty() { "Java" } else { "Java and Python" };
+        out += &if fit { format!("ready: crashes of {languages} programs can be reproduced\n") } else { "not ready\n".to_string() };
         out
     }
 
