@@ -82,7 +82,7 @@ pub enum Event {
 #[derive(Debug, Clone)]
 pub struct Found {
     pub level: usize,
-    /// The level that was pursued when it was found: the test lives in that frame's package.
+    /// The frame whose package the test lives in, from 1.
     pub home: usize,
     pub test: TestCase,
     pub via: Via,
@@ -148,6 +148,8 @@ pub struct Evaluator<'a> {
     pub facts: Facts,
     pub tally: Tally,
     level: usize,
+    /// The frame whose package the tests live in.
+    home: usize,
     evaluations: u64,
     best: Option<Scored>,
     /// By the test's hash: 64 bits keep a few hundred thousand tests apart.
@@ -188,6 +190,7 @@ impl<'a> Evaluator<'a> {
             facts: Facts::default(),
             tally: Tally::default(),
             level: 1,
+            home: 1,
             evaluations: 0,
             best: None,
             known: FxHashMap::default(),
@@ -202,8 +205,12 @@ impl<'a> Evaluator<'a> {
             self.known.clear();
             self.best = None;
         }
-        self.level = level;
+        (self.level, self.home) = (level, level);
         (self.events)(Event::Pursuing { level, engine });
+    }
+    /// Tests from now on live in the package of this frame; unless it is said, in that of the level's.
+    pub fn live_in(&mut self, home: usize) {
+        self.home = home;
     }
     pub fn level(&self) -> usize {
         self.level
@@ -312,7 +319,7 @@ impl<'a> Evaluator<'a> {
             return Ok(Kept::Refuted);
         }
         self.facts.remember(&test);
-        self.found.push(Found { level, home: self.level, test, via, refused: again.refused.clone(), evaluations: self.evaluations });
+        self.found.push(Found { level, home: self.home, test, via, refused: again.refused.clone(), evaluations: self.evaluations });
         Ok(if level >= self.level { Kept::Enough } else { Kept::Inner })
     }
 

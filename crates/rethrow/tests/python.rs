@@ -30,6 +30,20 @@ def parse(text):
     if len(fields) == 2 and fields[0] == 'basket':
         return 100 // int(fields[1])
     return None
+
+
+def check(options):
+    if options.get('strict', False) not in (True, False):
+        raise TypeError('strict is a switch')
+
+
+def render(text, **options):
+    check(options)
+    return wrap(text, **options)
+
+
+def wrap(text, strict=False, width=70, indent='', **rest):
+    return len(text) // (0 if strict and rest.get('fold') else width)
 ";
 const PARSE: &str = "\
 2026-03-02 08:14:55 ERROR failed
@@ -47,6 +61,15 @@ Traceback (most recent call last):
   File \"/srv/app/shop.py\", line 8, in add
     raise OverflowError('basket is full')
 OverflowError: basket is full
+";
+
+const RENDER: &str = "\
+Traceback (most recent call last):
+  File \"/srv/app/shop.py\", line 32, in render
+    return wrap(text, **options)
+  File \"/srv/app/shop.py\", line 36, in wrap
+    return len(text) // (0 if strict and rest.get('fold') else width)
+ZeroDivisionError: integer division or modulo by zero
 ";
 
 struct Ran {
@@ -89,6 +112,16 @@ fn an_object_is_built_for_the_outermost_frame() {
     let test = std::fs::read_to_string(dir.join("rethrow.out/tests/test_shop_crash.py")).unwrap();
     assert!(ran.text.contains("frame 2 of 2") && test.contains("fill("), "{}\n{test}", ran.text);
     assert!(!dir.join("src/__pycache__").exists(), "nothing is written beside the run's folder");
+}
+
+/// Options that a function collects are found where they are looked for, here two calls further.
+#[test]
+fn collected_options_are_the_ones_that_are_looked_for() {
+    let dir = folder("render");
+    let ran = rethrow(&dir, RENDER, &[&USUAL[..], &["--max-evaluations", "20000"]].concat());
+    assert_eq!(ran.code, 0, "{}", ran.text);
+    let test = std::fs::read_to_string(dir.join("rethrow.out/tests/test_shop_crash.py")).unwrap();
+    assert!(ran.text.contains("frame 2 of 2") && (test.contains("fold=") || test.contains("width=")), "{}\n{test}", ran.text);
 }
 
 #[test]

@@ -17,6 +17,8 @@ const MAX_SEEN: usize = 400;
 struct Calls {
     tried: u32,
     returned: u32,
+    /// Times that it did not come to an end.
+    hung: u32,
 }
 
 /// See the module documentation.
@@ -78,6 +80,13 @@ impl Facts {
         let calls = method.and_then(|m| self.calls.get(&m)).copied().unwrap_or_default();
         (f64::from(calls.returned) + 1.0) / (f64::from(calls.tried) + 1.0)
     }
+    /// How readily a call is put into a test for its effect, in (0, 1]: one that has hung hardly ever, one that mostly throws less than others.
+    pub fn patience(&self, method: MethodId) -> f64 {
+        const THROWS: f64 = 0.4;
+        const HANGS: f64 = 0.02;
+        let least = if self.calls.get(&method).is_some_and(|c| c.hung > 0) { HANGS } else { THROWS };
+        self.trust(Some(method)).max(least)
+    }
     /// The texts of a test that met the goal further in: what crashes there is often part of what crashes further out.
     pub fn remember(&mut self, test: &TestCase) {
         let mut texts: Vec<&str> = Vec::new();
@@ -111,6 +120,7 @@ impl Facts {
             let calls = self.calls.entry(callee).or_default();
             calls.tried = calls.tried.saturating_add(cost);
             calls.returned = calls.returned.saturating_add(u32::from(i < stopped && cost == 1));
+            calls.hung = calls.hung.saturating_add(u32::from(i == stopped && cost > 1));
             if let (Stmt::Call { method, .. }, Some(Some(ty))) = (stmt, execution.types.get(i)) {
                 let known = self.returned.entry(*method).or_default();
                 if !known.contains(ty) && known.len() < 16 {

@@ -161,11 +161,11 @@ impl Genetic<'_> {
         let context = Context { palette: &self.palette, facts: &facts, policy: &self.policy };
         let mut tests = Vec::with_capacity(size);
         for _ in 0..size.saturating_sub(kept.len()) {
-            let made = match rng.pick(&self.seeds) {
+            let grown = match rng.pick(&self.seeds) {
                 Some(seed) if rng.chance(self.parameters.from_seeds) => init::from_seed(&context, rng, seed),
-                _ => init::guided(&context, rng, self.parameters.max_initial),
+                _ => None,
             };
-            tests.extend(made);
+            tests.extend(grown.or_else(|| init::guided(&context, rng, self.parameters.max_initial)));
         }
         let mut population = kept;
         population.extend(evaluator.evaluate(tests)?);

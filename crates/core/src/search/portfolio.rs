@@ -2,13 +2,17 @@
 
 use std::rc::Rc;
 
+use rustc_hash::FxHashSet;
+
 use super::genetic::{Genetic, Parameters};
-use super::targets::{BuildRules, palette};
+use super::targets::{BuildRules, palette_at};
 use super::{Engine, Evaluator, Stop};
+use crate::goal::CrashGoal;
 use crate::program::Program;
 use crate::rng::Rng;
 use crate::testcase::TestCase;
 use crate::testcase::build::{Palette, Policy};
+use crate::testcase::validity::check;
 
 /// How the levels share the budget, in evaluations.
 #[derive(Clone, Debug)]
@@ -32,15 +36,19 @@ pub fn run(evaluator: &mut Evaluator<'_>, program: &Program, rules: &BuildRules,
     let wanted = schedule.target.unwrap_or(evaluator.goal.outermost()).min(evaluator.goal.outermost());
     let mut rng = Rng::stream(seed, "portfolio");
     // built when a level is first pursued: a deep trace rarely needs all of them
-    let mut engines: Vec<Option<Genetic<'_>>> = (0..wanted).map(|_| None).collect();
+    let mut engines: Vec<Option<Pursuit<'_>>> = (0..wanted).map(|_| None).collect();
     let mut slice = schedule.first_slice;
     loop {
         let mut moved = false;
-        for (level, share) in round(wanted, program.is_dynamic()) {
+        for (level, share) in round(evaluator.goal, evaluator.reached(), wanted, program.is_dynamic()) {
             if level <= evaluator.reached() {
                 continue;
             }
-            let engine = engines[level - 1].get_or_insert_with(|| engine(palette(program, evaluator.goal, level, rules), schedule));
+            let mut pursuit = engines[level - 1].take().unwrap_or_else(|| pursuit(program, evaluator.goal, (level, level), rules, schedule));
+            if let Some(moved) = at_home(&pursuit, program, evaluator, level, rules, schedule) {
+                pursuit = moved;
+            }
+            let (home, engine) = engines[level - 1].insert(pursuit);
             if engine.palette.targets.is_empty() {
                 continue;
             }
@@ -48,6 +56,7 @@ pub fn run(evaluator: &mut Evaluator<'_>, program: &Program, rules: &BuildRules,
             engine.slice = (slice as f64 * share) as u64;
             engine.seeds = seeds(evaluator);
             evaluator.pursue(level, "genetic");
+            evaluator.live_in(*home);
             match engine.search(evaluator, &mut rng) {
                 Ok(()) => {}
                 Err(Stop::Reproduced) if evaluator.reached() < wanted => {}
@@ -62,18 +71,51 @@ pub fn run(evaluator: &mut Evaluator<'_>, program: &Program, rules: &BuildRules,
     }
 }
 
-/// The levels of one round with their share of a slice: inner frames first, because they are quickly met. Without declared types it is the other way
-/// round: an inner frame wants objects that have to be guessed, while the outermost mostly takes text or plain data; and what is executed there is
-/// scored for every frame.
-fn round(wanted: usize, dynamic: bool) -> Vec<(usize, f64)> {
-    match dynamic {
-        false => (1..=wanted).map(|level| (level, 1.0)).collect(),
-        true => std::iter::once((wanted, 1.0)).chain((1..wanted).map(|level| (level, INNER_SHARE))).collect(),
+/// The levels of one round with their share of a slice: inner frames first, because they are quickly met, and the outermost right after the first of
+/// them: it often takes plain data where the others want objects, and what is executed there is scored for every frame. Without declared types it comes
+/// before all others: their objects would have to be guessed. A runaway recursion goes through the same methods again and again: each counts once.
+fn round(goal: &CrashGoal, reached: usize, wanted: usize, dynamic: bool) -> Vec<(usize, f64)> {
+    let mut entered = FxHashSet::default();
+    let mut levels: Vec<usize> = (1..=wanted).filter(|l| !goal.overflow || entered.insert((goal.frame(*l).class, &goal.frame(*l).frame.method))).collect();
+    levels.retain(|l| *l > reached);
+    if dynamic {
+        let outermost = levels.pop().map(|l| (l, 1.0));
+        return outermost.into_iter().chain(levels.into_iter().map(|l| (l, INNER_SHARE))).collect();
     }
+    if levels.len() > 2
+        && let Some(outermost) = levels.pop()
+    {
+        levels.insert(1, outermost);
+    }
+    levels.into_iter().map(|l| (l, 1.0)).collect()
 }
 
 /// What an inner level gets beside the outermost.
 const INNER_SHARE: f64 = 0.12;
+
+/// An engine for a level and the frame whose package its tests live in.
+type Pursuit<'p> = (usize, Genetic<'p>);
+
+fn pursuit<'p>(program: &'p Program, goal: &CrashGoal, at: (usize, usize), rules: &BuildRules, schedule: &Schedule) -> Pursuit<'p> {
+    (at.1, engine(palette_at(program, goal, at, rules), schedule))
+}
+
+/// Where an inner level was met by members that only its own package sees, this level is tried from there too: what made it crash is lost elsewhere.
+fn at_home<'p>(
+    pursuit: &Pursuit<'p>,
+    program: &'p Program,
+    evaluator: &Evaluator<'_>,
+    level: usize,
+    rules: &BuildRules,
+    schedule: &Schedule,
+) -> Option<Pursuit<'p>> {
+    let found = evaluator.found()?;
+    if found.home == pursuit.0 || check(program, &pursuit.1.palette.scope, &found.test).is_ok() {
+        return None;
+    }
+    let moved = self::pursuit(program, evaluator.goal, (level, found.home), rules, schedule);
+    (!moved.1.palette.targets.is_empty()).then_some(moved)
+}
 
 fn engine<'p>(palette: Palette<'p>, schedule: &Schedule) -> Genetic<'p> {
     let (policy, parameters) = (schedule.policy.clone(), schedule.parameters.clone());

@@ -85,9 +85,17 @@ impl Preset {
     fn policy(self) -> Policy {
         match self {
             Preset::Default => Policy::default(),
-            Preset::EvoCrash | Preset::Botsing => {
-                Policy { reuse_object: 0.9, reuse_primitive: 0.5, null: 0.1, pool: 0.5, max_depth: 10, max_array: 10, ..Policy::default() }
-            }
+            Preset::EvoCrash | Preset::Botsing => Policy {
+                reuse_object: 0.9,
+                reuse_primitive: 0.5,
+                null: 0.1,
+                pool: 0.5,
+                max_depth: 10,
+                max_array: 10,
+                trusting: false,
+                notations: false,
+                ..Policy::default()
+            },
         }
     }
 

@@ -36,9 +36,15 @@ pub fn scope_of(program: &Program, goal: &CrashGoal, level: usize, rules: &Build
     Scope { package: if closed { rules.elsewhere } else { package }.to_string() }
 }
 
-/// The palette for a level; its `targets` are empty if nothing that a test may call leads to the frame.
+/// The palette for a level, for tests that live in its frame's package.
 pub fn palette<'p>(program: &'p Program, goal: &CrashGoal, level: usize, rules: &BuildRules) -> Palette<'p> {
-    let scope = scope_of(program, goal, level, rules);
+    palette_at(program, goal, (level, level), rules)
+}
+
+/// The palette for a level, for tests that live in the package of frame `home`; its `targets` are empty if nothing that such a test may call leads to
+/// the frame.
+pub fn palette_at<'p>(program: &'p Program, goal: &CrashGoal, (level, home): (usize, usize), rules: &BuildRules) -> Palette<'p> {
+    let scope = scope_of(program, goal, home, rules);
     let mut trace_types: Vec<TypeId> = Vec::new();
     for frame in goal.frames[..level].iter().rev().chain(&goal.frames[level..]) {
         if !trace_types.contains(&frame.class) {
@@ -72,6 +78,14 @@ fn literals(program: &Program, goal: &CrashGoal, types: &[TypeId]) -> LiteralPoo
     // where modules are types, their tables of constants belong to all that is defined in them
     let modules: Vec<TypeId> = types.iter().filter_map(|t| program.find_type(program.package(*t))).filter(|m| !types.contains(m)).collect();
     modules.iter().for_each(|m| pool.add_type(program, *m));
+    if goal.overflow {
+        pool.deepen();
+    }
+    let frames = || goal.frames.iter().map(|f| &f.frame);
+    pool.read_names(frames().flat_map(|f| [f.class.as_str(), f.method.as_str()]).chain([goal.exception.as_str()]));
+    // plug-ins and drivers are named by text
+    let named = if program.is_dynamic() { |p: &Program, t: TypeId| p.package(t).to_string() } else { |p: &Program, t: TypeId| p.type_name(t).to_string() };
+    types.iter().for_each(|t| pool.add_name(&named(program, *t)));
     pool
 }
 

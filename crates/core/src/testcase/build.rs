@@ -7,6 +7,7 @@ pub mod customs;
 pub mod drawn;
 pub mod dynamic;
 pub mod literals;
+pub mod notations;
 pub mod pattern;
 pub mod producers;
 pub mod stubs;
@@ -32,6 +33,10 @@ pub struct Policy {
     pub cast: f64,
     /// An insertion writes a field instead of calling a method.
     pub field_write: f64,
+    /// Calls that mostly throw or hang are inserted less.
+    pub trusting: bool,
+    /// Texts may be samples of well-known notations.
+    pub notations: bool,
     pub max_depth: u32,
     pub max_array: u32,
     /// An object comes from the pool of earlier ones, if there is one.
@@ -51,6 +56,8 @@ impl Default for Policy {
             pool: 0.6,
             cast: 0.8,
             field_write: 0.08,
+            trusting: true,
+            notations: true,
             max_depth: 5,
             max_array: 3,
             draw: 0.8,

@@ -14,6 +14,7 @@ pub mod mix_text;
 
 use super::TestCase;
 use super::build::{Maker, Palette, Policy};
+use crate::program::MethodId;
 use crate::rng::Rng;
 use crate::search::facts::Facts;
 
@@ -31,6 +32,19 @@ impl<'a, 'p> Context<'a, 'p> {
     /// V6: some statement is a call of M_crash.
     pub fn has_target(&self, test: &TestCase) -> bool {
         test.stmts.iter().any(|s| self.is_target(s))
+    }
+    /// One of `methods`; rarely one whose calls hang, which costs as much as hundreds of tests, and less often one whose calls throw, where a test ends.
+    pub fn trusted(&self, rng: &mut Rng, methods: &[MethodId]) -> Option<MethodId> {
+        const TRIES: usize = 8;
+        let mut picked = *rng.pick(methods)?;
+        for _ in 0..TRIES {
+            let patience = if self.policy.trusting { self.facts.patience(picked) } else { 1.0 };
+            if patience >= 1.0 || rng.chance(patience) {
+                break;
+            }
+            picked = *rng.pick(methods)?;
+        }
+        Some(picked)
     }
     pub fn is_target(&self, stmt: &super::Stmt) -> bool {
         stmt.callee().is_some_and(|m| self.palette.targets.iter().any(|t| t.method == m))

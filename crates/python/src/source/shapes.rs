@@ -6,12 +6,14 @@ use ruff_python_ast::{Expr, Parameters, Stmt};
 
 use super::annotation::{Context, constant, shape_of};
 use super::index::Param;
-use super::usage::{Evidence, Reader, Subject, distinct};
+use super::usage::{Evidence, Passing, Reader, Subject, distinct};
 use super::{Sources, docstring, walk};
 use crate::lower::{Node, find_node};
 
 /// More are not worth trying.
 const MAX_SHAPES: usize = 10;
+/// The same for named arguments that a function collects: each is an option of its own.
+const MAX_OPTIONS: usize = 50;
 /// How far a value is followed into the functions it is passed to.
 const MAX_HOPS: usize = 2;
 const FUEL: usize = 20_000;
@@ -34,22 +36,28 @@ pub fn of_fields(program: &Program, sources: &Sources, (file, class): (usize, us
 }
 
 fn parameter(p: &Param, shapes: Vec<Shape>) -> Parameter {
+    let most = if p.taking == Taking::RestNamed { MAX_OPTIONS } else { MAX_SHAPES };
     let mut kept: Vec<Shape> = Vec::new();
     for shape in shapes {
-        if !kept.contains(&shape) && kept.len() < MAX_SHAPES {
+        if !kept.contains(&shape) && kept.len() < most {
             kept.push(shape);
         }
     }
     let kept = match p.taking {
         Taking::Rest => vec![Shape::List(Box::new(kept.into_iter().next().unwrap_or(Shape::Any)))],
         Taking::RestNamed => {
-            let named: Vec<Shape> = kept.into_iter().filter(|s| matches!(s, Shape::Dict(kv) if matches!(kv.0, Shape::Value(_)))).collect();
+            let named: Vec<Shape> = kept.into_iter().filter(is_keyed).collect();
             if named.is_empty() { vec![Shape::Dict(Box::new((Shape::Str, Shape::Any)))] } else { named }
         }
         _ if kept.is_empty() => vec![Shape::Any],
         _ => kept,
     };
     Parameter { name: p.name.clone(), taking: p.taking, optional: p.optional, shapes: kept }
+}
+
+/// A dictionary with a certain key.
+fn is_keyed(shape: &Shape) -> bool {
+    matches!(shape, Shape::Dict(kv) if matches!(kv.0, Shape::Value(_)))
 }
 
 fn field_shapes(program: &Program, sources: &Sources, (file, class): (usize, usize), name: &str) -> Option<Vec<Shape>> {
@@ -91,7 +99,8 @@ impl Finder<'_> {
                 let mut used = self.used(&context, code, &param.name, |reader| reader.suite(&def.body, 0));
                 // what the default is says more than weak evidence, but a None default says nothing
                 let by_default = default.map(|d| of_default(&context, d)).unwrap_or_default();
-                if used.len() > 6 {
+                let options = param.taking == Taking::RestNamed;
+                if used.len() > 6 && !options {
                     used.truncate(6);
                 }
                 let strong = by_default.iter().any(|s| !matches!(s, Shape::None | Shape::Value(_)));
@@ -141,25 +150,34 @@ impl Finder<'_> {
             shapes.into_iter().enumerate().for_each(|(i, s)| evidence.add(s, like(i)));
         }
         let passed = std::mem::take(&mut evidence.passed);
-        if self.hops < MAX_HOPS {
-            let further = Finder { hops: self.hops + 1, ..*self };
-            for (file, to, how) in passed {
-                let params = &self.sources.files[file].index.codes[to].params;
-                let param = match how {
-                    Ok(i) => params.get(i),
-                    Err(name) => params.iter().find(|p| p.name == name),
-                };
-                if let Some(param) = param.filter(|p| !matches!(p.taking, Taking::Rest | Taking::RestNamed) && (file, to) != (context.file, code)) {
-                    for (i, shape) in further.shapes((file, to), param).into_iter().enumerate() {
-                        let keyed = matches!(&shape, Shape::Dict(kv) if matches!(kv.0, Shape::Value(_)));
-                        if i < 3 || keyed {
-                            evidence.add(shape, 2u32.saturating_sub(i as u32));
-                        }
-                    }
-                }
-            }
+        for (file, to, how) in passed.into_iter().filter(|(file, to, _)| self.hops < MAX_HOPS && (*file, *to) != (context.file, code)) {
+            self.follow((file, to), &how, &mut evidence);
         }
         self.settle(name, evidence)
+    }
+
+    /// What the function says that the value is handed to.
+    fn follow(&self, to: (usize, usize), how: &Passing, evidence: &mut Evidence) {
+        let further = Finder { hops: self.hops + 1, ..*self };
+        let params = &self.sources.files[to.0].index.codes[to.1].params;
+        let param = match how {
+            Passing::At(i) => params.get(*i),
+            Passing::As(name) => params.iter().find(|p| p.name == *name),
+            Passing::Spread => {
+                for p in params.iter().filter(|p| !matches!(p.taking, Taking::Rest | Taking::RestNamed | Taking::PositionalOnly)) {
+                    let value = further.shapes(to, p).into_iter().find(|s| !matches!(s, Shape::None)).unwrap_or(Shape::Any);
+                    evidence.add(Shape::Dict(Box::new((Shape::Value(Data::text(&p.name)), value))), 2);
+                }
+                params.iter().find(|p| p.taking == Taking::RestNamed)
+            }
+        };
+        let taken_apart = |p: &Param| *how != Passing::Spread && matches!(p.taking, Taking::Rest | Taking::RestNamed);
+        let Some(param) = param.filter(|p| !taken_apart(p)) else { return };
+        for (i, shape) in further.shapes(to, param).into_iter().enumerate() {
+            if i < 3 || is_keyed(&shape) {
+                evidence.add(shape, 2u32.saturating_sub(i as u32));
+            }
+        }
     }
 
     /// The same for an attribute that the value is kept in, over the methods of the class.

@@ -58,6 +58,11 @@ const SHARED: [&str; 8] = ["index", "count", "pop", "copy", "clear", "update", "
 const TEXT_CALLS: [&str; 12] = ["match", "search", "fullmatch", "findall", "finditer", "sub", "subn", "loads", "ord", "fromstring", "parse", "unescape"];
 const LIST_CALLS: [&str; 13] = ["sorted", "list", "set", "tuple", "enumerate", "iter", "zip", "sum", "min", "max", "any", "all", "reversed"];
 
+/// Calls that a value is followed into.
+const MAX_PASSED: usize = 8;
+/// Shapes that are told apart; options have many.
+const MAX_WEIGHED: usize = 60;
+
 /// Evidence: a shape and how much speaks for it.
 #[derive(Default)]
 pub struct Evidence {
@@ -66,19 +71,30 @@ pub struct Evidence {
     pub attributes: Vec<String>,
     /// Called like a function.
     pub called: bool,
-    /// Calls of program functions that it is handed to: file, code, position among the parameters or name.
-    pub passed: Vec<(usize, usize, Result<usize, String>)>,
+    /// Calls of program functions that it is handed to: file and code.
+    pub passed: Vec<(usize, usize, Passing)>,
     /// Attributes of the receiver that it is kept in.
     pub kept: Vec<String>,
     /// Names that its items are given in loops.
     pub items: Vec<String>,
 }
 
+/// How a value is handed to a function.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Passing {
+    /// As the argument at this place.
+    At(usize),
+    /// By the name of a parameter.
+    As(String),
+    /// Its items are the named arguments.
+    Spread,
+}
+
 impl Evidence {
     pub fn add(&mut self, shape: Shape, weight: u32) {
         if let Some((_, w)) = self.weighed.iter_mut().find(|(s, _)| *s == shape) {
             *w += weight;
-        } else if self.weighed.len() < 40 {
+        } else if self.weighed.len() < MAX_WEIGHED {
             self.weighed.push((shape, weight));
         }
     }
@@ -304,7 +320,9 @@ impl Reader<'_> {
             && matches!(a.attr.as_str(), "get" | "pop" | "setdefault")
             && let Some(key @ Data::Str(_)) = c.arguments.args.first().and_then(constant)
         {
-            self.evidence.add(Shape::Dict(Box::new((Shape::Value(key), Shape::Any))), 3);
+            // what stands in for a missing value tells what is expected
+            let value = c.arguments.args.get(1).and_then(constant).and_then(|d| shape_of(&d)).filter(|s| *s != Shape::None);
+            self.evidence.add(Shape::Dict(Box::new((Shape::Value(key), value.unwrap_or(Shape::Any)))), 3);
         }
         if self.subject.is(&c.func) {
             self.evidence.called = true;
@@ -315,10 +333,11 @@ impl Reader<'_> {
             && k.arg.is_none()
         {
             self.evidence.add(Shape::Dict(Box::new((Shape::Str, Shape::Any))), 4);
+            self.passed_on(c, Passing::Spread);
         }
         let how = match (position, keyword.and_then(|k| k.arg.as_ref())) {
-            (Some(i), _) => Ok(i),
-            (None, Some(name)) => Err(name.to_string()),
+            (Some(i), _) => Passing::At(i),
+            (None, Some(name)) => Passing::As(name.to_string()),
             (None, None) => return,
         };
         let name = match &*c.func {
@@ -326,7 +345,7 @@ impl Reader<'_> {
             Expr::Attribute(a) => a.attr.as_str(),
             _ => "",
         };
-        if how == Ok(0) && matches!(name, "isinstance" | "issubclass") {
+        if how == Passing::At(0) && matches!(name, "isinstance" | "issubclass") {
             if let Some(class) = c.arguments.args.get(1) {
                 self.tested(class);
             }
@@ -343,8 +362,8 @@ impl Reader<'_> {
     }
 
     /// The value is an argument of a call.
-    fn handed(&mut self, name: &str, how: Result<usize, String>, c: &ExprCall) {
-        let first = how == Ok(0);
+    fn handed(&mut self, name: &str, how: Passing, c: &ExprCall) {
+        let first = how == Passing::At(0);
         match name {
             "open" if first => self.evidence.add(Shape::File, 6),
             "len" => {
@@ -381,7 +400,7 @@ impl Reader<'_> {
         }
     }
 
-    fn passed_on(&mut self, c: &ExprCall, how: Result<usize, String>) {
+    fn passed_on(&mut self, c: &ExprCall, how: Passing) {
         let sources = self.context.sources;
         let Some(parts) = walk::dotted(&c.func) else { return };
         let found = match parts.as_slice() {
@@ -401,7 +420,7 @@ impl Reader<'_> {
             },
         };
         if let Some((file, code)) = found
-            && self.evidence.passed.len() < 6
+            && self.evidence.passed.len() < MAX_PASSED
         {
             self.evidence.passed.push((file, code, how));
         }

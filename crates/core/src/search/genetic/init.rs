@@ -3,6 +3,7 @@
 use crate::rng::Rng;
 use crate::testcase::TestCase;
 use crate::testcase::build::Maker;
+use crate::testcase::validity::check;
 use crate::testcase::vary::{Context, append_target, mutate, trim};
 
 /// The probability of a target call starts at 1/size and rises to 1 at the last step; after an insertion it starts again. An insertion adds
@@ -23,7 +24,7 @@ pub fn guided(context: &Context<'_, '_>, rng: &mut Rng, max_len: usize) -> Optio
                     p = 1.0 / size as f64;
                 }
                 None => {
-                    let member = maker.rng.pick(&context.palette.members).copied();
+                    let member = context.trusted(maker.rng, &context.palette.members);
                     member.and_then(|m| maker.call(m));
                     // 1 / (size - step + 1) for the step that follows: 1 when it is the last
                     p = 1.0 / size.saturating_sub(maker.test.len()).max(1) as f64;
@@ -42,8 +43,9 @@ pub fn guided(context: &Context<'_, '_>, rng: &mut Rng, max_len: usize) -> Optio
     None
 }
 
-/// A clone of a seed with a target call and up to three mutations.
+/// A clone of a seed with a target call and up to three mutations; `None` if the seed uses what is not open to this palette's tests.
 pub fn from_seed(context: &Context<'_, '_>, rng: &mut Rng, seed: &TestCase) -> Option<TestCase> {
+    check(context.palette.program, &context.palette.scope, seed).ok()?;
     let mut test = if context.has_target(seed) {
         seed.clone()
     } else {

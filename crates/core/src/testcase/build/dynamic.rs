@@ -25,16 +25,14 @@ impl Maker<'_, '_> {
         };
         match parameter.taking {
             Taking::Rest if self.rng.chance(0.6) => return Some(self.statement(Data::Absent)),
-            Taking::RestNamed if self.rng.chance(0.9) => return Some(self.statement(Data::Absent)),
             Taking::Rest => {
                 let shape = self.suggested(&parameter.shapes);
                 let items = self.items(&shape, 0);
                 return Some(self.statement(Data::List(items)));
             }
             Taking::RestNamed => {
-                let key = self.key_text();
-                let value = self.data(&Shape::Any, 1);
-                return Some(self.statement(Data::Dict(vec![(Data::Str(key), value)])));
+                let options = self.options(&parameter.shapes);
+                return Some(self.statement(options));
             }
             _ => {}
         }
@@ -45,8 +43,44 @@ impl Maker<'_, '_> {
         if let Some(v) = self.reused(&shape) {
             return Some(v);
         }
-        let data = self.data(&shape, 0);
+        let mut data = self.data(&shape, 0);
+        if let Data::Dict(pairs) = &mut data {
+            self.complete(pairs, &parameter.shapes);
+        }
         Some(self.statement(data))
+    }
+
+    /// Where some keys are known to be looked for, the others are often there too.
+    fn complete(&mut self, pairs: &mut Vec<(Data, Data)>, shapes: &[Shape]) {
+        for (key, shape) in shapes.iter().filter_map(keyed) {
+            if pairs.iter().all(|(k, _)| *k != key) && self.rng.chance(0.4) {
+                let value = self.data(&shape, 1);
+                pairs.push((key, value));
+            }
+        }
+    }
+
+    /// Named arguments that a function collects: those that it is known to look for, most of them left out.
+    fn options(&mut self, shapes: &[Shape]) -> Data {
+        let keyed: Vec<(Data, Shape)> = shapes.iter().filter_map(keyed).collect();
+        if self.rng.chance(if keyed.is_empty() { 0.9 } else { LEAVE_OUT }) {
+            return Data::Absent;
+        }
+        let mut pairs: Vec<(Data, Data)> = Vec::new();
+        loop {
+            let (key, shape) = match self.rng.pick(&keyed) {
+                Some((key, shape)) => (key.clone(), shape.clone()),
+                None => (Data::Str(self.key_text()), Shape::Any),
+            };
+            // an option whose kind nothing tells is mostly a switch
+            let value = if shape == Shape::Any && self.rng.chance(0.5) { Data::Bool(self.rng.chance(0.8)) } else { self.data(&shape, 1) };
+            if pairs.iter().all(|(k, _)| *k != key) {
+                pairs.push((key, value));
+            }
+            if self.rng.chance(0.6) {
+                return Data::Dict(pairs);
+            }
+        }
     }
 
     /// A value that is a variable already needs no statement of its own.
@@ -236,6 +270,17 @@ impl Maker<'_, '_> {
     fn some_instance(&mut self) -> Option<Data> {
         let ty = *self.rng.pick(self.palette.trace_types())?;
         self.instance(ty).map(Data::Var)
+    }
+}
+
+/// The key and the value's shape of a dictionary with a certain key.
+fn keyed(shape: &Shape) -> Option<(Data, Shape)> {
+    match shape {
+        Shape::Dict(kv) => match &kv.0 {
+            Shape::Value(key) => Some((key.clone(), kv.1.clone())),
+            _ => None,
+        },
+        _ => None,
     }
 }
 

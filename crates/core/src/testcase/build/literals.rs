@@ -1,6 +1,6 @@
 //! Literals: from the program's own constants, from values that comparisons saw, else from a generator (§3.3).
 
-use super::{Palette, Policy, pattern};
+use super::{Palette, Policy, notations, pattern};
 use crate::program::{Literal, Prim, Program, TypeId};
 use crate::rng::Rng;
 use crate::search::facts::Facts;
@@ -27,6 +27,10 @@ pub struct LiteralPool {
     words: Vec<String>,
     /// Those that the methods of the trace themselves mention, and the message.
     near: Near,
+    /// Kinds of text that the names on the trace speak of.
+    notations: Vec<&'static notations::Notation>,
+    /// The crash is a recursion: texts may be as deep as that needs.
+    deep: bool,
     /// Sums of weights by place, for ints, floats and strings; empty: all weigh the same.
     sums: [Vec<f64>; 3],
 }
@@ -107,6 +111,20 @@ impl LiteralPool {
         }
         if let Some((_, rest)) = message.rsplit_once(": ") {
             self.add_string(rest);
+        }
+    }
+    /// What the names on a trace speak of is what its texts may be.
+    pub fn read_names<'n>(&mut self, names: impl Iterator<Item = &'n str>) {
+        self.notations = notations::spoken_of(names);
+    }
+    /// From now on texts may be deeply nested.
+    pub fn deepen(&mut self) {
+        self.deep = true;
+    }
+    /// A name that the program may look up, as a whole.
+    pub fn add_name(&mut self, name: &str) {
+        if !self.strings.iter().any(|t| t == name) {
+            self.strings.push(name.to_string());
         }
     }
     /// From now on constants are drawn by weight.
@@ -281,6 +299,12 @@ pub fn text(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rng
     {
         return word.to_string();
     }
+    if palette.literals.deep && rng.chance(DEEP) {
+        return repeated(palette, rng);
+    }
+    if policy.notations && rng.chance(if palette.literals.notations.is_empty() { NOTATION_UNKNOWN } else { NOTATION_KNOWN }) {
+        return notation(palette, facts, rng);
+    }
     if rng.chance(policy.pool) {
         let dynamic = facts.strings();
         if rng.chance(0.5)
@@ -304,6 +328,37 @@ pub fn text(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rng
     }
 }
 
+/// One or two tokens again and again: what nests for as long as there is text.
+fn repeated(palette: &Palette<'_>, rng: &mut Rng) -> String {
+    const LONGEST: usize = 20_000;
+    let known = &palette.literals.notations;
+    let whole = if rng.chance(0.4) { notations::sample(known, rng).to_string() } else { token(palette, rng) };
+    let cut = 1 + rng.below(whole.chars().count().max(1));
+    let unit: String = whole.chars().take(if rng.chance(0.7) { cut } else { usize::MAX }).collect();
+    let length = LONGEST >> rng.below(4);
+    unit.repeat(length / unit.len().max(1))
+}
+
+/// A sample of a notation, often with a word of the program in it, now and then with another behind it.
+fn notation(palette: &Palette<'_>, facts: &Facts, rng: &mut Rng) -> String {
+    let known = &palette.literals.notations;
+    let mut out = notations::sample(known, rng).to_string();
+    while rng.chance(0.25) {
+        out.push_str(rng.pick(&["\n", " ", "", "\n\n", ","]).expect("not empty"));
+        out.push_str(notations::sample(known, rng));
+    }
+    while rng.chance(0.35) {
+        let near = rng.pick(&palette.literals.near.strings).filter(|s| s.len() <= MAX_WORD).cloned();
+        let word = match (near, rng.pick(facts.told())) {
+            (Some(word), _) if rng.chance(0.4) => word,
+            (_, Some(word)) if rng.chance(0.2) => word.to_string(),
+            _ => token(palette, rng),
+        };
+        out = notations::reworded(&out, &word, rng);
+    }
+    out
+}
+
 /// Tokens of the program's own constants in a row: what a parser is likely to know, without knowing its grammar.
 pub fn sentence(palette: &Palette<'_>, rng: &mut Rng) -> String {
     let gap = *rng.pick(&["", "", " ", " ", "\n"]).expect("not empty");
@@ -321,6 +376,11 @@ pub fn sentence(palette: &Palette<'_>, rng: &mut Rng) -> String {
 const NEAR: f64 = 0.15;
 /// How often a text is what an exception quoted.
 const TOLD: f64 = 0.05;
+/// How often a text nests deeply, where the crash is a recursion.
+const DEEP: f64 = 0.1;
+/// How often a text is a sample of a notation that the trace speaks of; of any, where it speaks of none.
+const NOTATION_KNOWN: f64 = 0.3;
+const NOTATION_UNKNOWN: f64 = 0.08;
 /// How often a text comes from a pattern, where the program has some.
 const PATTERN: f64 = 0.2;
 

@@ -16,13 +16,15 @@ pub fn edit(context: &Context<'_, '_>, rng: &mut Rng, s: &str) -> String {
             0..=6 => edit_chars(context, rng, &mut chars),
             7 | 8 => insert_token(context, rng, &mut chars),
             9 => edit_number(context, rng, &mut chars),
+            10 if rng.chance(0.5) => replace_told(context, rng, &mut chars),
             _ => edit_parts(context, rng, &mut chars),
         }
         if rng.chance(0.6) {
             break;
         }
     }
-    chars.truncate(MAX_CHARS);
+    // a text that was made longer keeps its length
+    chars.truncate(MAX_CHARS.max(s.len()));
     chars.into_iter().collect()
 }
 
@@ -75,6 +77,15 @@ fn insert_token(context: &Context<'_, '_>, rng: &mut Rng, chars: &mut Vec<char>)
         token.insert(0, rng.pick(&marks).copied().filter(|_| rng.chance(0.6)).unwrap_or(' '));
     }
     chars.splice(at..at, token.chars());
+}
+
+/// What an exception quoted gives way to a number or another word: it was refused as it stands.
+fn replace_told(context: &Context<'_, '_>, rng: &mut Rng, chars: &mut Vec<char>) {
+    let text: String = chars.iter().collect();
+    let quoted: Vec<&str> = context.facts.told().iter().map(|w| &**w).filter(|w| text.contains(w)).collect();
+    let Some(word) = rng.pick(&quoted) else { return };
+    let with = if rng.chance(0.5) { rng.between(0, 12).to_string() } else { literals::token(context.palette, rng) };
+    *chars = text.replacen(word, &with, 1).chars().collect();
 }
 
 /// A number in the text becomes another: a neighbour, a border, or one that the program mentions.

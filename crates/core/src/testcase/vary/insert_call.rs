@@ -15,7 +15,7 @@ pub fn apply(context: &Context<'_, '_>, rng: &mut Rng, test: &TestCase, at: usiz
 }
 
 fn member(context: &Context<'_, '_>, rng: &mut Rng, head: TestCase) -> Option<TestCase> {
-    let method = *rng.pick(&context.palette.members)?;
+    let method = context.trusted(rng, &context.palette.members)?;
     let mut maker = context.maker_of(rng, head);
     maker.call(method)?;
     Some(maker.test)
@@ -34,7 +34,7 @@ fn on_object(context: &Context<'_, '_>, rng: &mut Rng, head: TestCase) -> Option
         .collect();
     let object = *rng.pick(&objects)?;
     let ty = head.ty(program, object).as_ref()?;
-    let method = *rng.pick(&context.palette.fuzzers(ty))?;
+    let method = context.trusted(rng, &context.palette.fuzzers(ty))?;
     let mut maker = context.maker_of(rng, head);
     maker.call_on(method, object)?;
     Some(maker.test)
