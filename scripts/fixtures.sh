@@ -16,7 +16,7 @@ find "$sources/src" -name '*.java' -print0 | sort -z | xargs -0 "$jdk/bin/javac"
 "$jdk/bin/java" -cp "$out/classes:$out/witness" witness.Witness "$out/logs"
 # Kinds of frames and inputs; of Java 8, whose compiler still made accessors for members of enclosing classes.
 mkdir -p "$out/kinds/classes" "$out/kinds/witness" "$out/kinds/logs"
-"$jdk/bin/javac" -g -nowarn -Xlint:-options --release 8 -encoding UTF-8 -d "$out/kinds/classes" "$sources"/kinds/src/kinds/*.java
-"$jdk/bin/javac" -g -nowarn -Xlint:-options --release 8 -encoding UTF-8 -cp "$out/kinds/classes" -d "$out/kinds/witness" "$sources"/kinds/witness/kinds/*.java
+"$jdk/bin/javac" -g -nowarn -Xlint:-options --release 8 -encoding UTF-8 -d "$out/kinds/classes" $(find "$sources/kinds/src" -name '*.java')
+"$jdk/bin/javac" -g -nowarn -Xlint:-options --release 8 -encoding UTF-8 -cp "$out/kinds/classes" -d "$out/kinds/witness" $(find "$sources/kinds/witness" -name '*.java')
 "$jdk/bin/java" -cp "$out/kinds/classes:$out/kinds/witness" kinds.Witness "$out/kinds/logs"
 touch "$out/done"

@@ -46,7 +46,16 @@ pub struct Header {
     pub refused: Vec<String>,
     /// `frame 3 of 5`
     pub reached: String,
+    /// Frames that the test goes through; 0: up to the one that it lives with.
+    pub frames: usize,
     pub needs_assertions: bool,
+}
+
+impl Header {
+    /// How many frames are shown of a test that lives with frame `home`.
+    pub fn shown(&self, home: usize) -> usize {
+        if self.frames == 0 { home } else { self.frames }
+    }
 }
 
 /// How to render.

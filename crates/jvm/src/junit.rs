@@ -60,7 +60,7 @@ impl Render for JUnit {
         let unit = unit_name(program, goal, level);
         let names = TypeNames::new(program, &package, &unit);
         let body = body::render(Scope { program, package: &package, names: &names, generics: &*self.generics }, test)?;
-        let frame = &goal.frame(level).frame;
+        let frame = &goal.frame(style.header.shown(level).min(goal.frames.len())).frame;
         let method = names::test_method(&frame.class, &frame.method, &goal.exception);
         let file = File { goal, level, style, package: &package, unit: &unit, method: &method, names: &names };
         let text = literal::ascii(&file.text(&body));
@@ -136,11 +136,11 @@ impl File<'_> {
     }
 
     fn header(&self) -> Vec<String> {
-        let Header { tool, seed, refused, reached, needs_assertions } = &self.style.header;
+        let Header { tool, seed, refused, reached, frames: _, needs_assertions } = &self.style.header;
         let message = self.goal.message.as_ref().map(|m| format!(": {}", m.chars().take(MAX_MESSAGE).collect::<String>())).unwrap_or_default();
         let mut lines = vec![format!("Reproduces a crash at {reached}. Written by {tool}, seed {seed}."), String::new()];
         lines.push(format!("  {}{message}", self.goal.exception));
-        let frames = &self.goal.frames[..self.level.min(self.goal.frames.len())];
+        let frames = &self.goal.frames[..self.style.header.shown(self.level).min(self.goal.frames.len())];
         lines.extend(frames.iter().take(MAX_FRAMES).map(|f| format!("      at {}", shown_frame(&f.frame))));
         lines.extend(self.goal.causes.iter().map(|cause| format!("  Caused by: {cause}")));
         if *needs_assertions || !refused.is_empty() {

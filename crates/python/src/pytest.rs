@@ -29,7 +29,7 @@ pub struct Pytest;
 
 impl Render for Pytest {
     fn render(&self, program: &Program, goal: &CrashGoal, level: usize, test: &TestCase, style: &RenderStyle) -> Result<RenderedTest, String> {
-        let frame = &goal.frame(level).frame;
+        let frame = &goal.frame(style.header.shown(level).min(goal.frames.len())).frame;
         let module = names::word(&names::module_of(program.type_name(goal.frame(level).class)).replace('.', "_"));
         let function = format!("test_{}_crash", names::word(&frame.method));
         let file = File { program, goal, level, style, function: &function };
@@ -103,10 +103,10 @@ impl File<'_> {
     }
 
     fn header(&self) -> Vec<String> {
-        let Header { tool, seed, refused, reached, needs_assertions } = &self.style.header;
+        let Header { tool, seed, refused, reached, frames: _, needs_assertions } = &self.style.header;
         let message = self.goal.message.as_ref().map(|m| format!(": {}", m.chars().take(MAX_MESSAGE).collect::<String>())).unwrap_or_default();
         let mut lines = vec![format!("Reproduces a crash at {reached}. Written by {tool}, seed {seed}."), String::new()];
-        let frames = &self.goal.frames[..self.level.min(self.goal.frames.len())];
+        let frames = &self.goal.frames[..self.style.header.shown(self.level).min(self.goal.frames.len())];
         lines.extend(frames.iter().take(MAX_FRAMES).rev().map(|f| format!("  {}", shown_frame(&f.frame))));
         lines.push(format!("  {}{message}", self.goal.exception));
         lines.extend(self.goal.causes.iter().map(|cause| format!("  caused by {cause}")));

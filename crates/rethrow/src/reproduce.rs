@@ -335,6 +335,7 @@ impl<'c> Walk<'c> {
             seed: self.config.seed,
             refused: found.refused.clone(),
             reached: format!("frame {} of {}", found.level, self.goal().total),
+            frames: found.level,
             needs_assertions: self.aligned.platform.needs_assertions(self.goal()),
         }
     }

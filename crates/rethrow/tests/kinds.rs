@@ -52,3 +52,10 @@ fn objects_of_the_platform_have_something_in_them() {
         reproduced(kind);
     }
 }
+
+/// The write that makes the inner frame crash is open to its own package only, so the test for the outer frame lives there as well.
+#[test]
+fn an_outer_frame_is_reached_from_the_package_of_the_inner_one() {
+    let test = reproduced("package-state");
+    assert!(test.contains("package kinds.near;") && test.contains("new Client()"), "{test}");
+}
