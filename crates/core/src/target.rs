@@ -17,7 +17,8 @@ pub struct SessionLost(pub String);
 
 /// Runs test cases. Implemented by the toy language in-process and by the language crates with worker processes.
 pub trait Session {
-    /// Results in the order of `batch`. What a test does (hang, exit, exhaust memory) is an `Outcome`, never an `Err`.
+    /// Results in the order of `batch`, fewer than asked for only when the time for them is up. What a test does (hang, exit, exhaust memory) is an
+    /// `Outcome`, never an `Err`.
     fn execute(&mut self, batch: &[TestCase]) -> Result<Vec<Execution>, SessionLost>;
     /// The same, with the values of the statements.
     fn inspect(&mut self, batch: &[TestCase]) -> Result<Vec<Execution>, SessionLost> {

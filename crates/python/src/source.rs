@@ -7,6 +7,7 @@ mod annotation;
 mod bodies;
 mod build;
 mod docstring;
+mod examples;
 mod file;
 mod find;
 pub(crate) mod index;

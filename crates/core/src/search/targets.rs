@@ -4,7 +4,7 @@ use rustc_hash::FxHashSet;
 
 use crate::goal::CrashGoal;
 use crate::program::ir::{MethodRef, Op};
-use crate::program::{Flags, MethodId, MethodKind, Program, TypeId};
+use crate::program::{Flags, Literal, MethodId, MethodKind, Program, TypeId};
 use crate::testcase::build::customs::Customs;
 use crate::testcase::build::producers::{PaletteSpec, Way};
 use crate::testcase::build::{LiteralPool, Palette, Producer, TargetCall};
@@ -83,10 +83,20 @@ fn literals(program: &Program, goal: &CrashGoal, types: &[TypeId]) -> LiteralPoo
     }
     let frames = || goal.frames.iter().map(|f| &f.frame);
     pool.read_names(frames().flat_map(|f| [f.class.as_str(), f.method.as_str()]).chain([goal.exception.as_str()]));
-    // plug-ins and drivers are named by text
-    let named = if program.is_dynamic() { |p: &Program, t: TypeId| p.package(t).to_string() } else { |p: &Program, t: TypeId| p.type_name(t).to_string() };
-    types.iter().for_each(|t| pool.add_name(&named(program, *t)));
+    types.iter().for_each(|t| add_names(program, goal, *t, &mut pool));
     pool
+}
+
+/// Plug-ins and drivers are named by text. What lies in another package than the outermost frame got there somehow: mostly by its name.
+fn add_names(program: &Program, goal: &CrashGoal, ty: TypeId, pool: &mut LiteralPool) {
+    let name = if program.is_dynamic() { program.package(ty) } else { program.type_name(ty) };
+    let top = |t: TypeId| program.package(t).split('.').next().unwrap_or_default().to_string();
+    let outermost = goal.frame(goal.outermost()).class;
+    if program.is_dynamic() && top(ty) != top(outermost) {
+        pool.prefer(&Literal::Str(name.to_string()));
+    } else {
+        pool.add_name(name);
+    }
 }
 
 pub(crate) fn banned(program: &Program, rules: &BuildRules) -> FxHashSet<MethodId> {

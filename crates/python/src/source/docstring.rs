@@ -1,11 +1,23 @@
 //! Types of parameters in docstrings: `:param str x:`, `:type x: str`, `x (str): …` (Google), `x : str` (numpy).
 
 use rethrow_core::program::Shape;
+use ruff_python_ast::{Expr, Stmt};
 
 use super::annotation::Context;
 
 /// Longer docstrings are manuals.
 const MAX_LINES: usize = 200;
+
+/// The docstring that a body begins with.
+pub fn of(body: &[Stmt]) -> Option<&str> {
+    match body.first()? {
+        Stmt::Expr(first) => match &*first.value {
+            Expr::StringLiteral(text) => Some(text.value.to_str()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
 
 /// The shapes that a docstring gives a parameter.
 pub fn shapes(text: &str, name: &str, context: &Context<'_>) -> Vec<Shape> {

@@ -7,7 +7,7 @@ use ruff_python_ast::{Expr, Parameters, Stmt};
 use super::annotation::{Context, constant, shape_of};
 use super::index::Param;
 use super::usage::{Evidence, Passing, Reader, Subject, distinct};
-use super::{Sources, docstring, walk};
+use super::{Sources, docstring, examples, walk};
 use crate::lower::{Node, find_node};
 
 /// More are not worth trying.
@@ -89,20 +89,20 @@ impl Finder<'_> {
             Some(Node::Function(def)) => {
                 all.extend(annotated(&def.parameters, &param.name).map(|a| context.annotation(a, 0)).unwrap_or_default());
                 let told = all.iter().any(|s| !matches!(s, Shape::Any | Shape::None));
-                if let Some(Stmt::Expr(first)) = def.body.first()
-                    && let Expr::StringLiteral(text) = &*first.value
-                    && !told
-                {
-                    all.extend(docstring::shapes(text.value.to_str(), &param.name, &context));
+                if let Some(text) = docstring::of(&def.body).filter(|_| !told) {
+                    all.extend(docstring::shapes(text, &param.name, &context));
                 }
+                all.extend(self.shown((file, code), tree.body(), &def.body, param));
                 let default = default_of(&def.parameters, &param.name);
                 let mut used = self.used(&context, code, &param.name, |reader| reader.suite(&def.body, 0));
                 // what the default is says more than weak evidence, but a None default says nothing
                 let by_default = default.map(|d| of_default(&context, d)).unwrap_or_default();
-                let options = param.taking == Taking::RestNamed;
-                if used.len() > 6 && !options {
-                    used.truncate(6);
-                }
+                // weak evidence goes, but each key that is looked for is an option of its own
+                let mut others = 0;
+                used.retain(|shape| {
+                    others += usize::from(!is_keyed(shape));
+                    is_keyed(shape) || others <= 6
+                });
                 let strong = by_default.iter().any(|s| !matches!(s, Shape::None | Shape::Value(_)));
                 if strong && !told {
                     all.extend(by_default);
@@ -122,6 +122,25 @@ impl Finder<'_> {
             all.extend(none);
         }
         all
+    }
+
+    /// Values that the examples of the function's, its class's or its module's documentation pass.
+    fn shown(&self, (file, code): (usize, usize), module: &[Stmt], body: &[Stmt], param: &Param) -> Vec<Shape> {
+        let index = &self.sources.files[file].index;
+        let code = &index.codes[code];
+        let class = code.class.map(|c| &index.classes[c]);
+        let callee = match class {
+            Some(class) if code.name == "__init__" => class.qualname.rsplit('.').next().unwrap_or_default(),
+            _ => &code.name,
+        };
+        let around = class.and_then(|class| index.codes.iter().find(|c| c.range == class.range)).and_then(|c| find_node(module, c));
+        let class_body = match &around {
+            Some(Node::Class(def)) => &def.body[..],
+            _ => &[],
+        };
+        let texts = [body, class_body, module].into_iter().filter_map(docstring::of);
+        let values = texts.flat_map(|text| examples::values(text, callee, &code.params, &param.name));
+        values.take(4).map(Shape::Value).collect()
     }
 
     /// Shapes by use, in this code and one step beyond it.

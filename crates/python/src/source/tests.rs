@@ -229,3 +229,32 @@ fn deep_source_is_taken() {
         assert_eq!(program.unreadable().len(), 0);
     }
 }
+
+#[test]
+fn examples_show_what_a_parameter_is_given() {
+    let text = "class C:\n  '''\n  >>> C([1], 'a')\n  '''\n  def __init__(self, items, name): pass\ndef f(doc, patch):\n  '''Applies.\n\n  >>> doc = {'a': 'b'}\n  >>> other = f(doc, [{'op': 'add'}])\n  '''\n  return doc\n";
+    let patch = Data::List(vec![Data::Dict(vec![(Data::text("op"), Data::text("add"))])]);
+    assert!(shapes_of(text, "f", "patch").contains(&Shape::Value(patch)), "{:?}", shapes_of(text, "f", "patch"));
+    assert!(shapes_of(text, "f", "doc").contains(&Shape::Value(Data::Dict(vec![(Data::text("a"), Data::text("b"))]))));
+    assert!(shapes_of(text, "__init__", "items").contains(&Shape::Value(Data::List(vec![Data::Int(1)]))), "{:?}", shapes_of(text, "__init__", "items"));
+}
+
+/// Named arguments that a function collects have the keys that it and the functions it hands them to look for.
+#[test]
+fn collected_arguments_have_the_keys_that_are_looked_for() {
+    let many: String = (0..20).map(|i| format!("  o.get('k{i}', {i})\n")).collect();
+    let text = format!("def check(o):\n{many}\nclass C:\n  def __init__(self, **kw):\n    self.t = kw.get('tab', 4)\ndef g(x, wide=False, **rest):\n  return rest['deep']\ndef f(x, **opts):\n  check(opts)\n  C(**opts)\n  return g(x, **opts)\n");
+    let keys: Vec<String> = shapes_of(&text, "f", "opts")
+        .iter()
+        .filter_map(|s| match s {
+            Shape::Dict(kv) => match &kv.0 {
+                Shape::Value(Data::Str(key)) => Some(key.clone()),
+                _ => None,
+            },
+            _ => None,
+        })
+        .collect();
+    for key in ["k0", "k19", "tab", "wide", "deep", "x"] {
+        assert!(keys.iter().any(|k| k == key), "no {key} in {keys:?}");
+    }
+}
