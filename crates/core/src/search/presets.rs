@@ -51,6 +51,7 @@ impl Preset {
                 blocked: 1.0,
                 staged: false,
                 context: false,
+                message: false,
             },
             Preset::Botsing => Settings {
                 kind: Kind::StDistance,
@@ -60,6 +61,7 @@ impl Preset {
                 blocked: squash(1.0),
                 staged: false,
                 context: true,
+                message: false,
             },
         }
     }
@@ -84,9 +86,9 @@ impl Preset {
     /// How values are made: as EvoSuite's `Properties` have it, or as measured.
     fn policy(self) -> Policy {
         match self {
-            Preset::Default => Policy::default(),
+            Preset::Default => Policy { environment: true, ..Policy::default() },
             Preset::EvoCrash | Preset::Botsing => {
-                Policy { reuse_object: 0.9, reuse_primitive: 0.5, null: 0.1, pool: 0.5, max_depth: 10, max_array: 10, ..Policy::default() }
+                Policy { reuse_object: 0.9, reuse_primitive: 0.5, null: 0.1, pool: 0.5, max_depth: 10, max_array: 10, messages: false, ..Policy::default() }
             }
         }
     }

@@ -10,6 +10,8 @@ pub mod literals;
 pub mod pattern;
 pub mod producers;
 pub mod stubs;
+pub mod surroundings;
+pub mod told;
 
 use crate::program::{Assignability, Base, Flags, MethodId, MethodKind, Prim, Program, Ty, TypeId};
 use crate::rng::Rng;
@@ -40,6 +42,14 @@ pub struct Policy {
     pub build: bool,
     /// A constant, or an object from the pool, is changed before it is used (GRT-5, GRT-6, GRT-8).
     pub fuzz: f64,
+    /// Tests set up what surrounds the program: files, settings, locale, time zone, input.
+    pub environment: bool,
+    /// What the log's message tells is tried (§5.1).
+    pub messages: bool,
+    /// Constants of the program and values that comparisons saw are tried.
+    pub constants: bool,
+    /// Values are used as what executions showed them to be (GRT-9).
+    pub exact_types: bool,
 }
 
 impl Default for Policy {
@@ -56,6 +66,10 @@ impl Default for Policy {
             draw: 0.8,
             build: true,
             fuzz: 0.0,
+            environment: false,
+            messages: true,
+            constants: true,
+            exact_types: true,
         }
     }
 }
@@ -165,13 +179,16 @@ impl<'a, 'p> Maker<'a, 'p> {
 
     /// A value of type `ty`, for parameter `param` if it is an argument.
     pub fn value(&mut self, ty: Ty, param: Option<(MethodId, usize)>) -> Option<Var> {
+        if let Some(told) = self.told_value(ty, param) {
+            return Some(told);
+        }
         if self.program().is_dynamic() {
             return self.dynamic_value(param);
         }
         match (ty.as_prim(), ty.is_array()) {
             (Some(prim), _) => Some(self.primitive(prim)),
             (None, true) => self.array(ty),
-            (None, false) if ty == self.program().well_known().string => Some(self.string()),
+            (None, false) if ty == self.program().well_known().string => Some(self.string(param)),
             (None, false) => self.object(ty, param),
         }
     }
@@ -185,7 +202,10 @@ impl<'a, 'p> Maker<'a, 'p> {
         self.test.push(Stmt::Lit(value))
     }
 
-    fn string(&mut self) -> Var {
+    fn string(&mut self, param: Option<(MethodId, usize)>) -> Var {
+        if let Some(path) = self.path_for(param) {
+            return path;
+        }
         let ty = self.program().well_known().string;
         let known = self.assignable_vars(ty);
         if !known.is_empty() && self.rng.chance(self.policy.reuse_primitive) {
@@ -238,7 +258,7 @@ impl<'a, 'p> Maker<'a, 'p> {
             return Some(self.test.push(Stmt::Null(ty)));
         }
         if wanted == self.program().well_known().string {
-            return Some(self.string());
+            return Some(self.string(param));
         }
         if wanted.is_array() {
             return self.array(wanted);
@@ -253,6 +273,9 @@ impl<'a, 'p> Maker<'a, 'p> {
 
     /// The declared type, narrowed by the casts that the callee applies to the parameter, or, for the root type, to something buildable.
     fn narrowed(&mut self, ty: Ty, param: Option<(MethodId, usize)>) -> Ty {
+        if let Some(told) = self.told_type(ty) {
+            return told;
+        }
         if let Some((method, i)) = param
             && self.rng.chance(self.policy.cast)
         {
@@ -269,6 +292,7 @@ impl<'a, 'p> Maker<'a, 'p> {
             let root = ty == self.program().well_known().object;
             // elements of containers and values of maps are cast where they are taken out
             if root
+                && self.policy.cast > 0.0
                 && self.rng.chance(0.5)
                 && let Some(cast) = self.rng.pick(self.palette.expected_types())
             {
@@ -356,6 +380,9 @@ impl<'a, 'p> Maker<'a, 'p> {
         let Some(wanted) = ty.as_ref() else {
             return fits;
         };
+        if !self.policy.exact_types {
+            return fits;
+        }
         let shown = self.vars().find(|v| match self.test.stmt(*v) {
             Stmt::Call { method, .. } => {
                 program.assignable(self.test.ty(program, *v), ty) == Assignability::Maybe
