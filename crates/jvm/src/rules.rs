@@ -192,10 +192,6 @@ const BANNED: &[(&str, &str)] = &[
     // nothing but null, unless system properties are set
     ("java.lang.Integer", "getInteger"),
     ("java.lang.Long", "getLong"),
-    // files that nobody removes: statements of the test make those that are needed
-    ("java.io.File", "createTempFile"),
-    ("java.nio.file.Files", "createTempFile"),
-    ("java.nio.file.Files", "createTempDirectory"),
     // its constants are the process's own streams, which a test must not close
     ("java.io.FileDescriptor", "*"),
 ];
@@ -216,6 +212,12 @@ const READERS: Readers = Readers {
         ("java.util.Scanner", "<init>"),
         ("java.nio.file.Paths", "get"),
         ("java.nio.file.Path", "of"),
+    ],
+    makers: &[
+        ("java.io.File", "createTempFile"),
+        ("java.io.File", "createNewFile"),
+        ("java.nio.file.Files", "createTempFile"),
+        ("java.nio.file.Files", "createTempDirectory"),
     ],
     locale: &[
         ("java.util.Locale", "getDefault"),

@@ -61,8 +61,17 @@ const BANNED: &[(&str, &str)] = &[
 ];
 
 /// The environment is read as `os.environ[...]`, `os.environ.get(...)` or `os.getenv(...)`.
-const READERS: Readers =
-    Readers { settings: &[], settings_by_name: &["environ", "getenv"], paths: &[], locale: &[], time_zone: &[], input: &[], locales: &[], time_zones: &[] };
+const READERS: Readers = Readers {
+    settings: &[],
+    settings_by_name: &["environ", "getenv"],
+    paths: &[],
+    makers: &[],
+    locale: &[],
+    time_zone: &[],
+    input: &[],
+    locales: &[],
+    time_zones: &[],
+};
 
 /// Tests live outside every package, and may name all of them.
 const ELSEWHERE: &str = "";

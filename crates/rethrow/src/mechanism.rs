@@ -14,17 +14,20 @@ enum Mechanism {
     Casts,
     /// Constants of the program and values that its comparisons saw.
     ConstantMining,
+    /// Objects are changed by calls of their own methods.
+    Impurity,
     /// Objects that no value at hand can stand for are built.
     Detective,
     /// Values are used as what they turned out to be.
     ElephantBrain,
 }
 
-const ALL: [(&str, Mechanism); 6] = [
+const ALL: [(&str, Mechanism); 7] = [
     ("messages", Mechanism::Messages),
     ("environment", Mechanism::Environment),
     ("casts", Mechanism::Casts),
     ("constant-mining", Mechanism::ConstantMining),
+    ("impurity", Mechanism::Impurity),
     ("detective", Mechanism::Detective),
     ("elephant-brain", Mechanism::ElephantBrain),
 ];
@@ -45,6 +48,7 @@ impl Without {
         policy.messages &= !self.has(Mechanism::Messages);
         policy.environment &= !self.has(Mechanism::Environment);
         policy.constants &= !self.has(Mechanism::ConstantMining);
+        policy.impurity &= !self.has(Mechanism::Impurity);
         policy.build &= !self.has(Mechanism::Detective);
         policy.exact_types &= !self.has(Mechanism::ElephantBrain);
         if self.has(Mechanism::Casts) {
@@ -77,7 +81,7 @@ mod tests {
             let mut schedule = plain.clone();
             parse_without(name).unwrap().apply(&mut schedule);
             let p = &schedule.policy;
-            let off = [!p.messages, !p.environment, p.cast == 0.0, !p.constants, !p.build, !p.exact_types];
+            let off = [!p.messages, !p.environment, p.cast == 0.0, !p.constants, !p.impurity, !p.build, !p.exact_types];
             assert_eq!(off.iter().filter(|o| **o).count(), 1, "{name}");
         }
         assert_eq!(parse_without(""), Ok(Without::default()));

@@ -9,7 +9,7 @@ use crate::program::ir::{MethodRef, Op};
 use crate::program::{Flags, MethodId, MethodKind, Program, TypeId};
 use crate::testcase::build::customs::Customs;
 use crate::testcase::build::producers::{PaletteSpec, Way};
-use crate::testcase::build::surroundings::{Readers, look};
+use crate::testcase::build::surroundings::{Looked, Readers, look};
 use crate::testcase::build::told::Hints;
 use crate::testcase::build::{LiteralPool, Palette, Producer, TargetCall};
 use crate::testcase::stub::{stubbable, usable_ctor};
@@ -58,7 +58,8 @@ pub fn palette<'p>(program: &'p Program, goal: &CrashGoal, level: usize, rules: 
         }
     }
     let literals = literals(program, goal, &trace_types, !rules.ignore_messages);
-    let banned = banned(program, rules);
+    let mut banned = banned(program, rules);
+    banned.extend(members(program, rules.readers.makers));
     let customs = Customs::new(program, rules);
     let mut palette = Palette::new(PaletteSpec { program, scope, trace_types, literals, plain_packages: rules.plain_packages, customs, banned });
     palette.targets = targets(&palette, goal, level);
@@ -69,7 +70,7 @@ pub fn palette<'p>(program: &'p Program, goal: &CrashGoal, level: usize, rules: 
     palette.leave_to_program(&inner);
     palette.readers = rules.readers;
     let starts: Vec<MethodId> = goal.frames.iter().flat_map(|f| f.methods.iter().copied()).chain(palette.members.iter().copied()).collect();
-    palette.looked = look(program, &starts, &rules.readers);
+    palette.looked = Looked { first_use: goal.is_first_use(level), ..look(program, &starts, &rules.readers) };
     if !rules.ignore_messages {
         let messages: Vec<&str> = goal.messages.iter().map(|(_, message)| message.as_str()).collect();
         let methods: Vec<MethodId> = goal.frames.iter().flat_map(|f| f.methods.iter().copied()).collect();
@@ -96,7 +97,11 @@ fn literals(program: &Program, goal: &CrashGoal, types: &[TypeId], messages: boo
 }
 
 pub(crate) fn banned(program: &Program, rules: &BuildRules) -> FxHashSet<MethodId> {
-    let types = rules.banned.iter().filter_map(|(class, name)| Some((program.find_type(class)?, *name)));
+    members(program, rules.banned)
+}
+
+fn members(program: &Program, named: &[(&str, &str)]) -> FxHashSet<MethodId> {
+    let types = named.iter().filter_map(|(class, name)| Some((program.find_type(class)?, *name)));
     types.flat_map(|(t, name)| program.methods_of(t).filter(move |m| name == "*" || program.method_name(*m) == name)).collect()
 }
 

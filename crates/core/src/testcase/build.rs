@@ -48,6 +48,8 @@ pub struct Policy {
     pub messages: bool,
     /// Constants of the program and values that comparisons saw are tried.
     pub constants: bool,
+    /// Objects are changed by calls of their own methods.
+    pub impurity: bool,
     /// Values are used as what executions showed them to be (GRT-9).
     pub exact_types: bool,
 }
@@ -69,6 +71,7 @@ impl Default for Policy {
             environment: false,
             messages: true,
             constants: true,
+            impurity: true,
             exact_types: true,
         }
     }

@@ -95,7 +95,7 @@ fn mutate_once(context: &Context<'_, '_>, rng: &mut Rng, test: &TestCase) -> Tes
         let next = match rng.below(3) {
             0 => delete::apply(context, rng, &current, at),
             1 => change(context, rng, &current, at),
-            _ if rng.chance(SURROUND) && context.palette.looked.any() => change_env::insert(context, rng, &current),
+            _ if context.palette.looked.any() && rng.chance(context.palette.looked.chance()) => change_env::insert(context, rng, &current),
             _ if rng.chance(context.policy.field_write) => insert_write::apply(context, rng, &current, at),
             _ => insert_call::apply(context, rng, &current, at),
         };
@@ -106,9 +106,6 @@ fn mutate_once(context: &Context<'_, '_>, rng: &mut Rng, test: &TestCase) -> Tes
     }
     current
 }
-
-/// An insertion sets up surroundings, where any matter.
-const SURROUND: f64 = 0.15;
 
 /// V8: nothing stands behind the last target call; unused literals go.
 pub fn trim(context: &Context<'_, '_>, test: &TestCase) -> TestCase {

@@ -42,11 +42,8 @@ pub fn guided(context: &Context<'_, '_>, rng: &mut Rng, max_len: usize) -> Optio
     None
 }
 
-/// How often a new test sets up surroundings, where any matter.
-const SURROUNDED: f64 = 0.4;
-
 fn surrounded(context: &Context<'_, '_>, rng: &mut Rng, test: TestCase) -> TestCase {
-    if !context.palette.looked.any() || !rng.chance(SURROUNDED) {
+    if !context.palette.looked.any() || !rng.chance(context.palette.looked.chance()) {
         return test;
     }
     change_env::insert(context, rng, &test).unwrap_or(test)

@@ -6,10 +6,11 @@
 use rustc_hash::FxHashSet;
 
 use super::{Maker, literals};
+use crate::message::template::constant;
 use crate::program::ir::{Body, Const, MethodRef, Op, Reg};
 use crate::program::{MethodId, MethodKind, Program};
 use crate::testcase::env::{PLAIN_NAME, is_file_name};
-use crate::testcase::{Env, Stmt, TestCase, Var};
+use crate::testcase::{Env, Stmt, Var};
 
 /// A member of the platform: class and name.
 pub type Member = (&'static str, &'static str);
@@ -23,6 +24,8 @@ pub struct Readers {
     pub settings_by_name: &'static [&'static str],
     /// Their first argument is a path.
     pub paths: &'static [Member],
+    /// They make files that nobody removes; statements of the test make those that are needed.
+    pub makers: &'static [Member],
     pub locale: &'static [Member],
     pub time_zone: &'static [Member],
     /// Fields.
@@ -38,6 +41,8 @@ pub struct Looked {
     pub locale: bool,
     pub time_zone: bool,
     pub input: bool,
+    /// The target is an initialiser: little but its surroundings can change what it does.
+    pub first_use: bool,
 }
 
 /// Methods that are looked through.
@@ -48,6 +53,15 @@ const PATH: f64 = 0.6;
 const FOLDER: f64 = 0.12;
 
 impl Looked {
+    /// How often a test sets something up. What many programs look at in passing matters to few crashes.
+    pub fn chance(&self) -> f64 {
+        match self {
+            _ if !self.any() => 0.0,
+            Looked { first_use: true, .. } => 0.9,
+            Looked { settings, input, .. } if *input || !settings.is_empty() => 0.15,
+            _ => 0.04,
+        }
+    }
     pub fn any(&self) -> bool {
         self.locale || self.time_zone || self.input || !self.settings.is_empty()
     }
@@ -126,20 +140,11 @@ fn is_one(program: &Program, method: &MethodRef, members: &[Member]) -> bool {
     members.iter().any(|(class, name)| *method.name == **name && program.type_name(method.owner) == *class)
 }
 
-/// The text that a register holds before an instruction, if it is one constant.
 fn text_at(body: &Body, insn: usize, reg: Reg) -> Option<String> {
-    let mut place = (insn, reg);
-    for _ in 0..8 {
-        let (defs, from_entry) = body.definitions(place.0, place.1);
-        let [def] = defs[..] else { return None };
-        match &body.insns[def].op {
-            _ if from_entry => return None,
-            Op::Const { value: Const::Str(text), .. } => return Some(text.to_string()),
-            Op::Copy { from, .. } => place = (def, *from),
-            _ => return None,
-        }
+    match constant(body, insn, reg)? {
+        Const::Str(text) => Some(text.to_string()),
+        _ => None,
     }
-    None
 }
 
 impl super::Palette<'_> {
@@ -238,6 +243,11 @@ impl Maker<'_, '_> {
 
     /// Settings are numbers and switches as often as texts.
     pub fn setting_value(&mut self) -> String {
+        if self.rng.chance(0.3)
+            && let Some(n) = self.rng.pick(&self.palette.hints.ints)
+        {
+            return n.to_string();
+        }
         match self.rng.below(10) {
             0..=3 => literals::int(self.palette, self.facts, self.policy, self.rng, 0.1).to_string(),
             4 => (*self.rng.pick(&["true", "false"]).expect("not empty")).to_string(),
@@ -269,9 +279,4 @@ fn same_place(a: &Env, b: &Env) -> bool {
         (Env::File { .. } | Env::Folder { .. }, _) => false,
         _ => std::mem::discriminant(a) == std::mem::discriminant(b),
     }
-}
-
-/// Whether a test sets something up that is not a file.
-pub fn is_surrounded(test: &TestCase) -> bool {
-    test.stmts.iter().any(|s| matches!(s, Stmt::Env(env) if !env.is_path()))
 }
