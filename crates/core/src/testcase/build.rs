@@ -206,9 +206,6 @@ impl<'a, 'p> Maker<'a, 'p> {
     }
 
     fn string(&mut self, param: Option<(MethodId, usize)>) -> Var {
-        if let Some(path) = self.path_for(param) {
-            return path;
-        }
         let ty = self.program().well_known().string;
         let known = self.assignable_vars(ty);
         if !known.is_empty() && self.rng.chance(self.policy.reuse_primitive) {
@@ -216,6 +213,9 @@ impl<'a, 'p> Maker<'a, 'p> {
         }
         if self.rng.chance(self.policy.null) {
             return self.test.push(Stmt::Null(ty));
+        }
+        if let Some(path) = self.path_for(param) {
+            return path;
         }
         self.text()
     }

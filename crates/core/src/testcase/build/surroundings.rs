@@ -183,7 +183,10 @@ impl Maker<'_, '_> {
     /// The path of a file or folder that is there, for a parameter that wants one.
     pub(super) fn path_for(&mut self, param: Option<(MethodId, usize)>) -> Option<Var> {
         let (method, i) = param.filter(|_| self.policy.environment)?;
-        if !self.palette.takes_path(method, i) || !self.rng.chance(PATH) {
+        let program = self.palette.program;
+        // what the program hands on may be less than a path
+        let chance = if program.ty(program.method(method).owner).platform { PATH } else { PATH / 2.0 };
+        if !self.palette.takes_path(method, i) || !self.rng.chance(chance) {
             return None;
         }
         let name = self.file_name();
