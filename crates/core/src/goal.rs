@@ -5,7 +5,8 @@
 use std::sync::Arc;
 
 use crate::execution::Execution;
-use crate::program::{MethodId, Program, TypeId};
+use crate::message::distance;
+use crate::program::{MethodId, MethodKind, Program, TypeId};
 use crate::trace::{Frame, Throwable, Trace, Via, Wanted, accepts, is_recursion, reached};
 
 /// A frame found in the program.
@@ -15,6 +16,8 @@ pub struct GoalFrame {
     pub class: TypeId,
     /// Methods of that name whose line table has the line (all of that name where lines are unknown).
     pub methods: Vec<MethodId>,
+    /// It initialises its type: only the first use in a process runs it.
+    pub first_use: bool,
 }
 
 /// Why a frame does not fit the program.
@@ -38,6 +41,10 @@ pub struct Mismatch {
 pub struct CrashGoal {
     pub exception: String,
     pub message: Option<String>,
+    /// The messages of the exception and its printed causes, each with the type.
+    pub messages: Vec<(String, String)>,
+    /// Only an exception with the same message will do.
+    pub same_message: bool,
     /// Types of the printed causes, in order.
     pub causes: Vec<String>,
     /// Whose frames are wanted: 0 the exception's own, n those of its n-th printed cause.
@@ -68,13 +75,28 @@ impl CrashGoal {
 
     /// How the execution meets the goal at `level`, if it does.
     pub fn met_by(&self, level: usize, execution: &Execution) -> Option<Via> {
-        accepts(&self.wanted(level), execution.thrown()?.1)
+        let (_, chain) = execution.thrown()?;
+        accepts(&self.wanted(level), chain).filter(|_| self.tells_same(chain))
     }
 
     /// The outermost level that a thrown chain meets; 0 if none.
     pub fn level_of(&self, chain: &[Throwable]) -> usize {
+        if !self.tells_same(chain) {
+            return 0;
+        }
         let reached = reached(&self.wanted(self.outermost()), chain).map_or(0, |r| r.frames);
         reached.min(self.outermost())
+    }
+
+    /// Whether the message is the same, if it has to be.
+    pub fn tells_same(&self, chain: &[Throwable]) -> bool {
+        let same = |t: &Throwable| t.exception == self.exception && distance(self.message.as_deref().unwrap_or(""), t.message.as_deref().unwrap_or("")) == 0.0;
+        !self.same_message || chain.iter().any(same)
+    }
+
+    /// Whether a frame of the level shows only in a process that has not used its type before.
+    pub fn is_first_use(&self, level: usize) -> bool {
+        self.frames[..level.min(self.frames.len())].iter().any(|f| f.first_use)
     }
 
     /// The types of its frames, innermost first, each once.
@@ -119,6 +141,8 @@ pub fn resolve(trace: &Trace, program: &Program) -> Result<CrashGoal, Unresolved
     Ok(CrashGoal {
         exception: trace.thrown.exception.clone(),
         message: trace.thrown.message.clone(),
+        messages: std::iter::once(&trace.thrown).chain(&trace.causes).filter_map(|t| Some((t.exception.clone(), t.message.clone()?))).collect(),
+        same_message: false,
         causes,
         frames_of,
         frames,
@@ -151,7 +175,7 @@ fn locate(frame: &Frame, program: &Program) -> Result<GoalFrame, Misfit> {
         return Err(Misfit::NoMethod { has });
     }
     let Some(line) = frame.line else {
-        return Ok(GoalFrame { frame: frame.clone(), class, methods: named });
+        return Ok(goal_frame(program, frame, class, named));
     };
     let tables: Vec<(MethodId, Option<Vec<u32>>)> = named.iter().map(|m| (*m, lines_of(program, *m))).collect();
     let fits = |lines: &Option<Vec<u32>>| lines.as_ref().is_none_or(|l| l.contains(&line));
@@ -162,7 +186,12 @@ fn locate(frame: &Frame, program: &Program) -> Result<GoalFrame, Misfit> {
         let span = all.iter().min().copied().zip(all.iter().max().copied());
         return Err(Misfit::NoLine { nearest, span });
     }
-    Ok(GoalFrame { frame: frame.clone(), class, methods })
+    Ok(goal_frame(program, frame, class, methods))
+}
+
+fn goal_frame(program: &Program, frame: &Frame, class: TypeId, methods: Vec<MethodId>) -> GoalFrame {
+    let first_use = !program.is_dynamic() && methods.iter().any(|m| program.method(*m).kind == MethodKind::TypeInitializer);
+    GoalFrame { frame: frame.clone(), class, methods, first_use }
 }
 
 /// The lines of a method; `None` if it has no line table.

@@ -5,6 +5,7 @@
 pub mod execution;
 pub mod genyal;
 pub mod goal;
+pub mod message;
 pub mod minimize;
 pub mod objective;
 pub mod parsed;

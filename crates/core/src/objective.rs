@@ -99,12 +99,14 @@ pub struct Settings {
     pub staged: bool,
     /// A frame counts only if the frames outward of it called it (BBC-3).
     pub context: bool,
+    /// After lines and exception, the message counts too (§5.1); not published, and only where `staged`.
+    pub message: bool,
 }
 
 impl From<Kind> for Settings {
     fn from(kind: Kind) -> Settings {
         let (secondary, trace, line_target) = (Secondary::Lattice, TraceDistance::Set, LineTarget::Frame);
-        Settings { kind, secondary, trace, line_target, blocked: squash(1.0), staged: true, context: true }
+        Settings { kind, secondary, trace, line_target, blocked: squash(1.0), staged: true, context: true, message: true }
     }
 }
 

@@ -263,7 +263,7 @@ impl<'a> Evaluator<'a> {
         }
         let room = (self.max_evaluations - self.evaluations).min(fresh.len() as u64) as usize;
         fresh.truncate(room);
-        let executions = self.session.execute(&fresh)?;
+        let executions = self.executed(&fresh)?;
         for (test, execution) in fresh.iter().zip(&executions) {
             self.take_in(test, execution)?;
         }
@@ -271,6 +271,24 @@ impl<'a> Evaluator<'a> {
         let reached = self.reached();
         (self.events)(Event::Progress { evaluations: self.evaluations, reached, best });
         Ok(batch.into_iter().filter_map(|test| self.known.get(&key(&test)).cloned().map(|score| Scored { test, score })).collect())
+    }
+
+    /// An initialiser runs once in a process, so tests that aim at one each have their own. What the limits leave no room for has no result.
+    fn executed(&mut self, tests: &[TestCase]) -> Result<Vec<Execution>, Stop> {
+        if !self.goal.is_first_use(self.level) {
+            return Ok(self.session.execute(tests)?);
+        }
+        let mut executions = Vec::new();
+        for test in tests {
+            if self.check_limits().is_err() {
+                break;
+            }
+            executions.push(self.session.execute_pristine(test)?);
+            if self.goal.met_by(self.level, &executions[executions.len() - 1]).is_some() {
+                break;
+            }
+        }
+        Ok(executions)
     }
 
     fn take_in(&mut self, test: &TestCase, execution: &Execution) -> Result<(), Stop> {
@@ -359,7 +377,8 @@ impl<'a> Evaluator<'a> {
         if self.limits.cancelled() {
             return Err(Stop::Cancelled);
         }
-        let execution = self.session.execute(std::slice::from_ref(test))?.pop();
+        let execution =
+            if self.goal.is_first_use(level) { Some(self.session.execute_pristine(test)?) } else { self.session.execute(std::slice::from_ref(test))?.pop() };
         self.evaluations += 1;
         let Some(execution) = execution else {
             return Ok(None);

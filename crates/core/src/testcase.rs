@@ -5,6 +5,7 @@
 
 pub mod build;
 pub mod data;
+pub mod env;
 pub mod portable;
 pub mod repair;
 pub mod stub;
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::program::{FieldId, MethodId, MethodKind, Prim, Program, Ty};
 pub use data::Data;
+pub use env::Env;
 pub use stub::{Act, Answer, Given, Stub};
 
 /// The value defined by the statement of that index.
@@ -140,12 +142,14 @@ pub enum Stmt {
     Data(Data),
     /// An object of a type that the test implements itself.
     Stub(Box<Stub>),
+    /// Something around the program is set up; a file's value is its path.
+    Env(Box<Env>),
 }
 
 impl Stmt {
     pub fn operands(&self) -> Vec<Var> {
         match self {
-            Stmt::Lit(_) | Stmt::Str(_) | Stmt::Null(_) | Stmt::GetStatic(_) | Stmt::Class(_) | Stmt::NewArray { .. } => Vec::new(),
+            Stmt::Lit(_) | Stmt::Str(_) | Stmt::Null(_) | Stmt::GetStatic(_) | Stmt::Class(_) | Stmt::NewArray { .. } | Stmt::Env(_) => Vec::new(),
             Stmt::New { args, .. } => args.clone(),
             Stmt::Call { recv, args, .. } => recv.iter().chain(args).copied().collect(),
             Stmt::GetField { recv, .. } => vec![*recv],
@@ -163,7 +167,7 @@ impl Stmt {
     }
     pub fn operands_mut(&mut self) -> Vec<&mut Var> {
         match self {
-            Stmt::Lit(_) | Stmt::Str(_) | Stmt::Null(_) | Stmt::GetStatic(_) | Stmt::Class(_) | Stmt::NewArray { .. } => Vec::new(),
+            Stmt::Lit(_) | Stmt::Str(_) | Stmt::Null(_) | Stmt::GetStatic(_) | Stmt::Class(_) | Stmt::NewArray { .. } | Stmt::Env(_) => Vec::new(),
             Stmt::New { args, .. } => args.iter_mut().collect(),
             Stmt::Call { recv, args, .. } => recv.iter_mut().chain(args).collect(),
             Stmt::GetField { recv, .. } => vec![recv],
@@ -223,6 +227,7 @@ impl TestCase {
         match self.stmt(var) {
             Stmt::Lit(v) => Ty::prim(v.prim()),
             Stmt::Str(_) => program.well_known().string,
+            Stmt::Env(env) if env.is_path() => program.well_known().string,
             Stmt::Class(_) => program.well_known().class,
             Stmt::Data(_) => program.well_known().object,
             Stmt::Null(ty) | Stmt::Cast { ty, .. } => *ty,
@@ -232,7 +237,7 @@ impl TestCase {
             Stmt::Stub(stub) => Ty::reference(stub.ty),
             Stmt::NewArray { elem, .. } => elem.array_of(),
             Stmt::ArrayGet { array, .. } => self.ty(program, *array).element().unwrap_or(Ty::VOID),
-            Stmt::SetField { .. } | Stmt::ArraySet { .. } => Ty::VOID,
+            Stmt::SetField { .. } | Stmt::ArraySet { .. } | Stmt::Env(_) => Ty::VOID,
         }
     }
     /// Inserts `stmt` before index `at`; later variables move up by one.
@@ -310,6 +315,7 @@ fn idle_when_unused(stmt: &Stmt) -> bool {
     match stmt {
         Stmt::Cast { .. } | Stmt::GetStatic(_) | Stmt::Data(_) => true,
         Stmt::Stub(stub) => stub.ctor.is_none(),
+        Stmt::Env(env) => env.is_path(),
         _ => false,
     }
 }

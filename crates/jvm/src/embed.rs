@@ -23,6 +23,7 @@ mod stacks;
 mod statement;
 mod stub_class;
 mod stubs;
+mod surroundings;
 mod vm;
 mod watch;
 

@@ -14,6 +14,7 @@ mod names;
 mod stub;
 mod suite;
 mod suite_plan;
+mod surroundings;
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -125,7 +126,9 @@ impl File<'_> {
         lines.push(format!("    @{annotation}"));
         lines.push(format!("    {public}void {}() throws {} {{", self.method, self.names.java_lang("Throwable")));
         lines.extend(self.method_body(body).into_iter().map(|line| format!("        {line}").trim_end().to_string()));
-        lines.extend(["    }".to_string(), "}".to_string()]);
+        lines.push("    }".to_string());
+        lines.extend(body.around.helpers(self.names));
+        lines.push("}".to_string());
         lines.join("\n") + "\n"
     }
 
@@ -158,10 +161,11 @@ impl File<'_> {
         if let Some(last) = lines.last_mut() {
             last.push_str(&format!(" // throws {}", literal::comment(simple(&self.goal.exception))));
         }
-        match self.style.style {
+        let lines = match self.style.style {
             TestStyle::Failing => lines,
             TestStyle::Expect | TestStyle::XFail => self.expecting(lines),
-        }
+        };
+        body.around.put_back(self.names, lines)
     }
 
     /// Passes if the exception, or one that wraps it, came out of the innermost frame. The exception is compared by name: its class

@@ -8,5 +8,6 @@ pub mod jdk;
 pub mod junit;
 pub mod launch;
 pub mod lower;
+pub mod message;
 pub mod rules;
 pub mod trace;

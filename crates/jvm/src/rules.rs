@@ -5,9 +5,11 @@ use rethrow_core::program::purity::PurityRules;
 use rethrow_core::program::{Program, TypeId};
 use rethrow_core::search::grt::oracle::OracleRules;
 use rethrow_core::search::targets::BuildRules;
+use rethrow_core::testcase::build::surroundings::Readers;
 
 use crate::classpath::ClassPath;
 use crate::junit::FALLBACK_PACKAGE;
+use crate::message;
 
 /// Packages of the JDK whose classes hold data: the rest opens windows, sockets and compilers.
 const PLAIN_PACKAGES: &[&str] = &[
@@ -194,6 +196,45 @@ const BANNED: &[(&str, &str)] = &[
     ("java.io.FileDescriptor", "*"),
 ];
 
+/// What looks at the surroundings of a program.
+const READERS: Readers = Readers {
+    settings: &[("java.lang.System", "getProperty"), ("java.lang.Integer", "getInteger"), ("java.lang.Long", "getLong"), ("java.lang.Boolean", "getBoolean")],
+    settings_by_name: &[],
+    paths: &[
+        ("java.io.File", "<init>"),
+        ("java.io.FileInputStream", "<init>"),
+        ("java.io.FileOutputStream", "<init>"),
+        ("java.io.FileReader", "<init>"),
+        ("java.io.FileWriter", "<init>"),
+        ("java.io.RandomAccessFile", "<init>"),
+        ("java.util.zip.ZipFile", "<init>"),
+        ("java.util.jar.JarFile", "<init>"),
+        ("java.util.Scanner", "<init>"),
+        ("java.nio.file.Paths", "get"),
+        ("java.nio.file.Path", "of"),
+    ],
+    makers: &[
+        ("java.io.File", "createTempFile"),
+        ("java.io.File", "createNewFile"),
+        ("java.nio.file.Files", "createTempFile"),
+        ("java.nio.file.Files", "createTempDirectory"),
+    ],
+    locale: &[
+        ("java.util.Locale", "getDefault"),
+        ("java.lang.String", "toLowerCase"),
+        ("java.lang.String", "toUpperCase"),
+        ("java.text.NumberFormat", "getInstance"),
+        ("java.text.DecimalFormatSymbols", "getInstance"),
+        ("java.util.ResourceBundle", "getBundle"),
+    ],
+    time_zone: &[("java.util.TimeZone", "getDefault"), ("java.util.Calendar", "getInstance"), ("java.time.ZoneId", "systemDefault")],
+    input: &[("java.lang.System", "in")],
+    // the Turkish i, a comma for the decimal point, digits that are not ASCII, another calendar, no region
+    locales: &["tr", "de-DE", "ar-EG-u-nu-arab", "th-TH-u-ca-buddhist", "ja-JP", "fr", "en-US"],
+    // behind, ahead by a fraction of an hour, a day that was left out, no hours at all
+    time_zones: &["America/Sao_Paulo", "Asia/Kathmandu", "Pacific/Apia", "UTC", "Europe/London", "GMT+14"],
+};
+
 /// What is known of the JDK's methods without looking at them.
 pub const PURITY: PurityRules = PurityRules {
     unchanging: &[
@@ -307,6 +348,7 @@ pub fn suite_rules(program: &Program, types: &[TypeId], classpath: &ClassPath) -
         banned: BANNED,
         closed_packages,
         elsewhere: FALLBACK_PACKAGE,
+        ..BuildRules::default()
     }
 }
 
@@ -322,5 +364,9 @@ pub fn build_rules(program: &Program, goal: &CrashGoal, classpath: &ClassPath) -
         banned: BANNED,
         closed_packages,
         elsewhere: FALLBACK_PACKAGE,
+        readers: READERS,
+        clues: goal.messages.iter().flat_map(|(exception, text)| message::clues(exception, text)).collect(),
+        joining: message::JOINING,
+        ignore_messages: false,
     }
 }

@@ -10,7 +10,7 @@ use rethrow_core::goal::{CrashGoal, resolve};
 use rethrow_core::program::{Flags, MethodId, MethodKind, Prim, Program, Ty, TypeId};
 use rethrow_core::rng::Rng;
 use rethrow_core::target::{Header, Render, RenderStyle, RenderedTest, TestStyle};
-use rethrow_core::testcase::{Stmt, TestCase, Value, Var};
+use rethrow_core::testcase::{Env, Stmt, TestCase, Value, Var};
 use rethrow_core::trace::{Frame, Throwable, Trace};
 use rethrow_jvm::classpath::{ClassPath, load};
 use rethrow_jvm::jdk::{self, Jdk};
@@ -813,4 +813,32 @@ fn whatever_is_rendered_compiles() {
         assert!(refused.len() < 40, "too much is refused: {refused:?}");
     }
     compile_all("random", &rendered).unwrap();
+}
+
+#[test]
+fn surroundings_are_set_up_and_put_back() {
+    let setting = Env::Setting { name: "a.b".into(), value: "1\n".into() };
+    let all = [setting, Env::Locale("tr".into()), Env::TimeZone("UTC".into()), Env::Input("x".into()), Env::Folder { name: "f".into() }];
+    let mut test = TestCase { stmts: all.into_iter().map(|env| Stmt::Env(Box::new(env))).collect() };
+    let path = test.push(Stmt::Env(Box::new(Env::File { name: "a.txt".into(), content: "\"k=v\"".into() })));
+    test.push(Stmt::New { ctor: method("java.io.File", "<init>", "(Ljava/lang/String;)V"), args: vec![path] });
+    let text = render(&test).unwrap().text;
+    let inside = [
+        "System.setProperty(\"a.b\", \"1\\n\");",
+        "java.util.Locale.setDefault(java.util.Locale.forLanguageTag(\"tr\"));",
+        "java.util.TimeZone.setDefault(java.util.TimeZone.getTimeZone(\"UTC\"));",
+        "System.setIn(new java.io.ByteArrayInputStream(\"x\".getBytes(\"UTF-8\")));",
+        "temporaryFolder(\"f\");",
+        "String path = temporaryFile(\"a.txt\", \"\\\"k=v\\\"\");",
+        "new File(path);",
+    ];
+    let lines = body(&text);
+    let start = lines.iter().position(|l| *l == "try {").unwrap();
+    assert_eq!(lines[start + 1..start + 8], inside, "{text}");
+    assert_eq!(lines[start + 8..start + 10], ["} finally {", "System.setProperties(propertiesBefore);"], "{text}");
+    let folder = folder("surroundings");
+    let file = folder.join("Shop_CrashTest.java");
+    std::fs::write(&file, text).unwrap();
+    let files: Vec<PathBuf> = annotations(&folder).into_iter().chain([file]).collect();
+    javac(&world().jdk, &folder, &[&world().folder], &files).unwrap();
 }

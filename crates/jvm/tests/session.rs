@@ -12,7 +12,7 @@ use rethrow_core::goal;
 use rethrow_core::objective::context;
 use rethrow_core::program::{MethodKind, Prim, Program, Ty};
 use rethrow_core::target::Session;
-use rethrow_core::testcase::{Stmt, TestCase, Value, Var};
+use rethrow_core::testcase::{Env, Stmt, TestCase, Value, Var};
 use rethrow_core::trace::{Frame, Throwable, Trace};
 use rethrow_jvm::classpath::{ClassPath, load};
 use rethrow_jvm::jdk::{self, Jdk, Search};
@@ -363,6 +363,29 @@ fn properties_and_locale_are_put_back() {
     for f in fixtures() {
         let got = f.session().execute(&[with_text(f, "property", "xx"), plain(f, "tellProperty")]).unwrap();
         assert!(got.iter().all(is_normal), "{:?}", got[1].outcome);
+    }
+}
+
+#[test]
+fn surroundings_are_there_for_one_test() {
+    for f in fixtures() {
+        let mut b = Build::new(f);
+        let setting = Env::Setting { name: "rethrow.test".into(), value: "v".into() };
+        for env in [setting, Env::Locale("tr".into()), Env::TimeZone("Asia/Kathmandu".into()), Env::Input("xy".into())] {
+            b.1.push(Stmt::Env(Box::new(env)));
+        }
+        let path = b.1.push(Stmt::Env(Box::new(Env::File { name: "a.txt".into(), content: "abc".into() })));
+        b.call(SUBJECT, "surrounded", None, &[path]);
+        let mut folder = Build::new(f);
+        let path = folder.1.push(Stmt::Env(Box::new(Env::Folder { name: "f".into() })));
+        folder.call(SUBJECT, "surrounded", None, &[path]);
+        let outside = TestCase { stmts: vec![Stmt::Env(Box::new(Env::File { name: "../x".into(), content: String::new() }))] };
+        let got = f.session().execute(&[b.1, with_text(f, "surrounded", "a.txt"), folder.1, outside]).unwrap();
+        let told = |i: usize| chain(&got[i])[0].message.clone().unwrap();
+        assert_eq!(told(0), "false 3 v tr Asia/Kathmandu 2");
+        assert!(told(1).starts_with("false 0 null ") && !told(1).contains("Kathmandu") && told(1).ends_with(" 0"), "{}", told(1));
+        assert!(told(2).starts_with("true "), "{}", told(2));
+        assert!(matches!(got[3].outcome, Outcome::Invalid { .. }), "{:?}", got[3].outcome);
     }
 }
 

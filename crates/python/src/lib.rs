@@ -3,6 +3,7 @@
 pub mod interpreter;
 pub mod launch;
 mod lower;
+pub mod message;
 pub mod plan;
 pub mod pytest;
 pub mod rules;

@@ -51,7 +51,7 @@ impl File<'_> {
     fn text(&self, test: &TestCase) -> Result<String, String> {
         let mut imports = Imports::default();
         let raised = self.raised(&mut imports);
-        let Body { mut lines, needs_folder } = body::render(self.program, test, &mut imports)?;
+        let Body { mut lines, needs_folder, inside: around } = body::render(self.program, test, &mut imports)?;
         if let Some(last) = lines.last_mut() {
             last.push_str(&format!("  # raises {}", literal::comment(simple(&self.goal.exception))));
         }
@@ -67,6 +67,8 @@ impl File<'_> {
             out.extend(before);
             out.extend([String::new(), String::new()]);
         }
+        // the surroundings are there before modules of the program are imported
+        let (first, within): (Vec<String>, Vec<String>) = within.into_iter().partition(|line| around.is_some() && line.starts_with("import "));
         inside.extend(within);
         match self.style.style {
             TestStyle::Expect => {
@@ -76,6 +78,9 @@ impl File<'_> {
                 inside.push(format!("    {last}"));
             }
             TestStyle::Failing | TestStyle::XFail => inside.extend(lines),
+        }
+        if let Some(head) = around {
+            inside = first.into_iter().chain([head]).chain(inside.into_iter().map(|line| format!("    {line}"))).collect();
         }
         if self.style.style == TestStyle::XFail {
             out.push(format!("@pytest.mark.xfail(strict=True, raises={raised})"));

@@ -1,6 +1,10 @@
 //! What a test of a Python program may use: knowledge about the platform that the search, which knows no language, is given.
 
+use rethrow_core::goal::CrashGoal;
 use rethrow_core::search::targets::BuildRules;
+use rethrow_core::testcase::build::surroundings::Readers;
+
+use crate::message;
 
 /// Standard modules whose classes hold data: the rest opens windows, sockets and processes.
 const PLAIN_PACKAGES: &[&str] = &[
@@ -56,10 +60,32 @@ const BANNED: &[(&str, &str)] = &[
     ("threading", "_shutdown"),
 ];
 
+/// The environment is read as `os.environ[...]`, `os.environ.get(...)` or `os.getenv(...)`.
+const READERS: Readers = Readers {
+    settings: &[],
+    settings_by_name: &["environ", "getenv"],
+    paths: &[],
+    makers: &[],
+    locale: &[],
+    time_zone: &[],
+    input: &[],
+    locales: &[],
+    time_zones: &[],
+};
+
 /// Tests live outside every package, and may name all of them.
 const ELSEWHERE: &str = "";
 
-/// The rules; they do not depend on the goal, because a test can import anything.
-pub fn build_rules() -> BuildRules {
-    BuildRules { plain_packages: PLAIN_PACKAGES, banned: BANNED, closed_packages: Vec::new(), elsewhere: ELSEWHERE, ..BuildRules::default() }
+/// The rules; a test can import anything.
+pub fn build_rules(goal: &CrashGoal) -> BuildRules {
+    let clues = goal.messages.iter().flat_map(|(exception, text)| message::clues(exception, text)).collect();
+    BuildRules {
+        plain_packages: PLAIN_PACKAGES,
+        banned: BANNED,
+        closed_packages: Vec::new(),
+        elsewhere: ELSEWHERE,
+        readers: READERS,
+        clues,
+        ..BuildRules::default()
+    }
 }

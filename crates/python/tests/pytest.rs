@@ -10,7 +10,7 @@ use std::time::Duration;
 use rethrow_core::goal::{CrashGoal, resolve};
 use rethrow_core::target::confirmation::{Command, ConfirmPlan, Ended, RESULT_FILE, drop_harness};
 use rethrow_core::target::{Header, Render, RenderStyle, RenderedTest, Session, TestStyle};
-use rethrow_core::testcase::{Data, Stmt, TestCase, Var};
+use rethrow_core::testcase::{Data, Env, Stmt, TestCase, Var};
 use rethrow_core::trace::{Frame, Throwable, Trace};
 use rethrow_python::interpreter::Interpreter;
 use rethrow_python::pytest::{ConfirmConfig, Pytest, Runner, parse_result, plan, runner};
@@ -197,4 +197,16 @@ fn tests_that_shall_pass_are_seen_to_pass() {
         let got = confirm(&f, &test, &other, Some(TestStyle::Expect), "wrong");
         assert!(matches!(got.passed, Some(Some(Ended::Thrown(_)))), "{}", python.label());
     }
+}
+
+#[test]
+fn settings_hold_for_the_whole_test() {
+    let f = newest();
+    let mut test = box_test(&f);
+    test.insert(0, Stmt::Env(Box::new(Env::Setting { name: "MODE".into(), value: "'x'".into() })));
+    let text = render(&f, &test, TestStyle::Failing).text;
+    assert!(text.contains("import os\n") && text.contains("import unittest.mock\n"), "{text}");
+    assert_eq!(body(&text)[0], "with unittest.mock.patch.dict(os.environ, {\"MODE\": \"'x'\"}):", "{text}");
+    let expecting = render(&f, &test, TestStyle::Expect).text;
+    assert!(expecting.contains("\n        with pytest.raises(Custom):\n            box.fail()"), "{expecting}");
 }

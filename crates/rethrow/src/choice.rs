@@ -9,6 +9,7 @@ use rethrow_core::search::presets;
 use serde::{Deserialize, Serialize};
 
 use crate::cli::{Objective, Preset, SearchOptions, Secondary, TraceDistance};
+use crate::mechanism::Without;
 
 /// See the module documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,6 +18,10 @@ pub struct SearchChoice {
     pub objective: Objective,
     pub secondary: Secondary,
     pub trace_distance: TraceDistance,
+    #[serde(default)]
+    pub match_message: bool,
+    #[serde(default)]
+    pub without: Without,
 }
 
 impl SearchChoice {
@@ -38,6 +43,8 @@ impl SearchChoice {
                 trace_distance::TraceDistance::Prefix => TraceDistance::Prefix,
                 trace_distance::TraceDistance::Tool => TraceDistance::Tool,
             }),
+            match_message: options.match_message,
+            without: options.without,
         }
     }
 
@@ -58,19 +65,29 @@ impl SearchChoice {
                 TraceDistance::Prefix => trace_distance::TraceDistance::Prefix,
                 TraceDistance::Tool => trace_distance::TraceDistance::Tool,
             },
+            message: core_preset(self.preset).objective().message && !self.without.messages(),
             ..core_preset(self.preset).objective()
         }
     }
 
     /// The engine's parameters.
     pub fn schedule(self) -> Schedule {
-        core_preset(self.preset).schedule()
+        let mut schedule = core_preset(self.preset).schedule();
+        self.without.apply(&mut schedule);
+        schedule
     }
 }
 
 impl Default for SearchChoice {
     fn default() -> SearchChoice {
-        SearchChoice::of(SearchOptions { preset: Preset::Default, objective: None, secondary: None, trace_distance: None })
+        SearchChoice::of(SearchOptions {
+            preset: Preset::Default,
+            objective: None,
+            secondary: None,
+            trace_distance: None,
+            match_message: false,
+            without: Without::default(),
+        })
     }
 }
 
@@ -89,7 +106,7 @@ mod tests {
     #[test]
     fn a_preset_is_taken_as_it_is_and_what_is_given_beside_it_counts() {
         for preset in [Preset::Default, Preset::Evocrash, Preset::Botsing] {
-            let options = SearchOptions { preset, objective: None, secondary: None, trace_distance: None };
+            let options = SearchOptions { preset, objective: None, secondary: None, trace_distance: None, match_message: false, without: Without::default() };
             assert_eq!(SearchChoice::of(options).objective(), core_preset(preset).objective());
             let changed = SearchOptions { objective: Some(Objective::WeightedSum), secondary: Some(Secondary::Bbc), ..options };
             let settings = SearchChoice::of(changed).objective();

@@ -12,6 +12,8 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::{Deserialize, Serialize};
 
+use crate::mechanism::{Without, parse_without};
+
 pub use bench::{BenchFetchArgs, BenchReportArgs, BenchRunArgs, SuiteArgs, Variant};
 
 /// Longer budgets are typing errors.
@@ -234,6 +236,12 @@ pub struct SearchOptions {
     /// How stacks are compared: each frame with the nearest, or one by one [default: the preset's]
     #[arg(long, value_name = "NAME", value_enum)]
     pub trace_distance: Option<TraceDistance>,
+    /// Only an exception with the same message counts
+    #[arg(long)]
+    pub match_message: bool,
+    /// Mechanisms to switch off, comma-separated: messages, environment, casts, constant-mining, impurity, detective, elephant-brain
+    #[arg(long, value_name = "NAMES", default_value = "", hide = true, value_parser = parse_without)]
+    pub without: Without,
 }
 
 /// How much is printed, and in which form.

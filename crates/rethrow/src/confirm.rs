@@ -184,7 +184,7 @@ fn run(plan: &ConfirmPlan, goal: &CrashGoal, level: usize, number: usize, settin
 
 fn compared(goal: &CrashGoal, level: usize, chain: Vec<Throwable>) -> RunResult {
     let reached = goal.level_of(&chain);
-    match accepts(&goal.wanted(level), &chain) {
+    match accepts(&goal.wanted(level), &chain).filter(|_| goal.tells_same(&chain)) {
         Some(via) => RunResult::Met { level: reached.max(level), via },
         None => RunResult::Other { thrown: chain.first().map(|t| t.exception.clone()).unwrap_or_default(), level: reached },
     }

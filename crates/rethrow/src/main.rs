@@ -14,6 +14,7 @@ mod error;
 mod explain;
 mod generate;
 mod language;
+mod mechanism;
 mod record;
 mod report;
 mod reproduce;

@@ -121,8 +121,10 @@ struct Walk<'c> {
 }
 
 impl<'c> Walk<'c> {
-    fn new(config: &'c Config, aligned: Aligned) -> Result<Walk<'c>, UserError> {
-        let rules = aligned.platform.rules(&aligned.program, &aligned.goal);
+    fn new(config: &'c Config, mut aligned: Aligned) -> Result<Walk<'c>, UserError> {
+        aligned.goal.same_message = config.search.match_message;
+        let mut rules = aligned.platform.rules(&aligned.program, &aligned.goal);
+        rules.ignore_messages = !config.search.schedule().policy.messages;
         let unusable = |e: String| UserError::RunDirUnusable { path: config.run_dir.clone(), why: e };
         std::fs::create_dir_all(&config.run_dir).map_err(|e| unusable(e.to_string()))?;
         let scratch = rethrow_worker::process::Scratch::create(&config.run_dir).map_err(|e| unusable(e.to_string()))?;

@@ -2,7 +2,8 @@
 
 use super::{Oracle, data};
 use crate::search::Stop;
-use crate::testcase::{Stmt, TestCase, Value};
+use crate::testcase::env::PLAIN_NAME;
+use crate::testcase::{Env, Stmt, TestCase, Value};
 
 pub fn pass(oracle: &mut Oracle<'_, '_>, test: &TestCase) -> Result<TestCase, Stop> {
     let mut best = test.clone();
@@ -13,6 +14,7 @@ pub fn pass(oracle: &mut Oracle<'_, '_>, test: &TestCase) -> Result<TestCase, St
             Stmt::Str(s) => string(oracle, best, at, s)?,
             Stmt::NewArray { .. } => array(oracle, best, at)?,
             Stmt::Data(_) => data::pass(oracle, best, at)?,
+            Stmt::Env(env) => surroundings(oracle, best, at, *env)?,
             _ => best,
         };
         at += 1;
@@ -73,6 +75,23 @@ fn rounded(oracle: &mut Oracle<'_, '_>, best: TestCase, at: usize, value: Value)
 /// Chunks of characters by halves, then each character as plain as it can be.
 fn string(oracle: &mut Oracle<'_, '_>, best: TestCase, at: usize, text: String) -> Result<TestCase, Stop> {
     shorten(oracle, best, text, &|test, text| test.stmts[at] = Stmt::Str(text))
+}
+
+/// A plain name, then a short content.
+fn surroundings(oracle: &mut Oracle<'_, '_>, mut best: TestCase, at: usize, env: Env) -> Result<TestCase, Stop> {
+    let mut plain = env.clone();
+    if let Some(name) = plain.name_mut().filter(|name| *name != PLAIN_NAME) {
+        *name = PLAIN_NAME.to_string();
+        best = replaced(oracle, &best, at, Stmt::Env(Box::new(plain)))?.unwrap_or(best);
+    }
+    let Some(text) = env.text().map(str::to_string) else { return Ok(best) };
+    shorten(oracle, best, text, &|test, text| {
+        if let Some(Stmt::Env(env)) = test.stmts.get_mut(at)
+            && let Some(old) = env.text_mut()
+        {
+            *old = text;
+        }
+    })
 }
 
 /// The same for a text anywhere: `put` writes one into a test.

@@ -8,6 +8,10 @@
 use super::{Objective, trace_distance};
 use crate::execution::Execution;
 use crate::goal::CrashGoal;
+use crate::message;
+
+/// What the message weighs beside the stack.
+const MESSAGE: f64 = 0.25;
 
 pub fn value(objective: &Objective, goal: &CrashGoal, level: usize, execution: &Execution) -> f64 {
     // what is still to come once all lines are covered: the exception, and the trace if it is staged
@@ -19,7 +23,15 @@ pub fn value(objective: &Objective, goal: &CrashGoal, level: usize, execution: &
     let thrown = execution.thrown().and_then(|(_, chain)| chain.iter().find(|t| t.exception == goal.exception));
     match thrown {
         None => rest,
-        Some(thrown) if staged => trace_distance::normalised(objective.settings.trace, goal.wanted(level).frames, &thrown.frames),
+        Some(thrown) if staged => {
+            let trace = trace_distance::normalised(objective.settings.trace, goal.wanted(level).frames, &thrown.frames);
+            match &goal.message {
+                Some(wanted) if objective.settings.message => {
+                    (1.0 - MESSAGE) * trace + MESSAGE * message::distance(wanted, thrown.message.as_deref().unwrap_or_default())
+                }
+                _ => trace,
+            }
+        }
         // ExceptionPenalty: right only at the line of frame 1
         Some(thrown) => {
             let at = thrown.frames.iter().find(|f| !f.platform);

@@ -658,6 +658,13 @@ impl Body {
         out
     }
 
+    /// The parameter (the receiver not counted) whose value at entry a register may hold before an instruction.
+    pub fn param_at(&self, insn: usize, reg: Reg) -> Option<usize> {
+        let receiver = usize::from(self.frame.receiver);
+        let params = self.frame.params.iter().enumerate().skip(receiver);
+        params.filter(|(_, (param, _))| self.may_hold(insn, reg, *param)).map(|(i, _)| i - receiver).next()
+    }
+
     /// Registers that the value of `reg` at entry may be copied to.
     fn holders_of(&self, reg: Reg) -> Vec<Reg> {
         let mut holders = vec![reg];

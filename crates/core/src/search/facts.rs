@@ -94,6 +94,7 @@ impl Facts {
             match stmt {
                 Stmt::Str(text) => texts.push(text),
                 Stmt::Data(data) => texts_in(data, &mut texts),
+                Stmt::Env(env) => texts.extend(env.text()),
                 _ => {}
             }
         }

@@ -51,6 +51,7 @@ impl Preset {
                 blocked: 1.0,
                 staged: false,
                 context: false,
+                message: false,
             },
             Preset::Botsing => Settings {
                 kind: Kind::StDistance,
@@ -60,6 +61,7 @@ impl Preset {
                 blocked: squash(1.0),
                 staged: false,
                 context: true,
+                message: false,
             },
         }
     }
@@ -84,7 +86,7 @@ impl Preset {
     /// How values are made: as EvoSuite's `Properties` have it, or as measured.
     fn policy(self) -> Policy {
         match self {
-            Preset::Default => Policy::default(),
+            Preset::Default => Policy { environment: true, ..Policy::default() },
             Preset::EvoCrash | Preset::Botsing => Policy {
                 reuse_object: 0.9,
                 reuse_primitive: 0.5,
@@ -94,6 +96,7 @@ impl Preset {
                 max_array: 10,
                 trusting: false,
                 notations: false,
+                messages: false,
                 ..Policy::default()
             },
         }

@@ -3,10 +3,14 @@
 use rustc_hash::FxHashSet;
 
 use crate::goal::CrashGoal;
+use crate::message::Clue;
+use crate::message::template::Joining;
 use crate::program::ir::{MethodRef, Op};
 use crate::program::{Flags, Literal, MethodId, MethodKind, Program, TypeId};
 use crate::testcase::build::customs::Customs;
 use crate::testcase::build::producers::{PaletteSpec, Way};
+use crate::testcase::build::surroundings::{Looked, Readers, look};
+use crate::testcase::build::told::Hints;
 use crate::testcase::build::{LiteralPool, Palette, Producer, TargetCall};
 use crate::testcase::stub::{stubbable, usable_ctor};
 use crate::testcase::validity::Scope;
@@ -27,6 +31,14 @@ pub struct BuildRules {
     /// Packages that a test cannot be put into: then it lives in `elsewhere` and uses public members only.
     pub closed_packages: Vec<String>,
     pub elsewhere: &'static str,
+    /// What looks at the surroundings.
+    pub readers: Readers,
+    /// What the messages of the log tell, as the language reads them.
+    pub clues: Vec<Clue>,
+    /// How the language joins texts.
+    pub joining: Joining,
+    /// The messages of the log are not looked at.
+    pub ignore_messages: bool,
 }
 
 /// The package that a test for `level` lives in.
@@ -51,8 +63,9 @@ pub fn palette_at<'p>(program: &'p Program, goal: &CrashGoal, (level, home): (us
             trace_types.push(frame.class);
         }
     }
-    let literals = literals(program, goal, &trace_types);
-    let banned = banned(program, rules);
+    let literals = literals(program, goal, &trace_types, !rules.ignore_messages);
+    let mut banned = banned(program, rules);
+    banned.extend(members(program, rules.readers.makers));
     let customs = Customs::new(program, rules);
     let mut palette = Palette::new(PaletteSpec { program, scope, trace_types, literals, plain_packages: rules.plain_packages, customs, banned });
     palette.targets = targets(&palette, goal, level);
@@ -61,12 +74,20 @@ pub fn palette_at<'p>(program: &'p Program, goal: &CrashGoal, (level, home): (us
         inner.remove(&t.method);
     });
     palette.leave_to_program(&inner);
+    palette.readers = rules.readers;
+    let starts: Vec<MethodId> = goal.frames.iter().flat_map(|f| f.methods.iter().copied()).chain(palette.members.iter().copied()).collect();
+    palette.looked = Looked { first_use: goal.is_first_use(level), ..look(program, &starts, &rules.readers) };
+    if !rules.ignore_messages {
+        let messages: Vec<&str> = goal.messages.iter().map(|(_, message)| message.as_str()).collect();
+        let methods: Vec<MethodId> = goal.frames.iter().flat_map(|f| f.methods.iter().copied()).collect();
+        palette.hints = Hints::new(program, &rules.clues, &messages, &methods, &rules.joining);
+    }
     palette
 }
 
-fn literals(program: &Program, goal: &CrashGoal, types: &[TypeId]) -> LiteralPool {
+fn literals(program: &Program, goal: &CrashGoal, types: &[TypeId], messages: bool) -> LiteralPool {
     let mut pool = LiteralPool::default();
-    if let Some(message) = &goal.message {
+    if let Some(message) = goal.message.as_ref().filter(|_| messages) {
         pool.add_message(message);
     }
     for method in goal.frames.iter().flat_map(|f| &f.methods) {
@@ -100,7 +121,11 @@ fn add_names(program: &Program, goal: &CrashGoal, ty: TypeId, pool: &mut Literal
 }
 
 pub(crate) fn banned(program: &Program, rules: &BuildRules) -> FxHashSet<MethodId> {
-    let types = rules.banned.iter().filter_map(|(class, name)| Some((program.find_type(class)?, *name)));
+    members(program, rules.banned)
+}
+
+fn members(program: &Program, named: &[(&str, &str)]) -> FxHashSet<MethodId> {
+    let types = named.iter().filter_map(|(class, name)| Some((program.find_type(class)?, *name)));
     types.flat_map(|(t, name)| program.methods_of(t).filter(move |m| name == "*" || program.method_name(*m) == name)).collect()
 }
 

@@ -11,6 +11,8 @@ pub mod notations;
 pub mod pattern;
 pub mod producers;
 pub mod stubs;
+pub mod surroundings;
+pub mod told;
 
 use crate::program::{Assignability, Base, Flags, MethodId, MethodKind, Prim, Program, Ty, TypeId};
 use crate::rng::Rng;
@@ -45,6 +47,16 @@ pub struct Policy {
     pub build: bool,
     /// A constant, or an object from the pool, is changed before it is used (GRT-5, GRT-6, GRT-8).
     pub fuzz: f64,
+    /// Tests set up what surrounds the program: files, settings, locale, time zone, input.
+    pub environment: bool,
+    /// What the log's message tells is tried (§5.1).
+    pub messages: bool,
+    /// Constants of the program and values that comparisons saw are tried.
+    pub constants: bool,
+    /// Objects are changed by calls of their own methods.
+    pub impurity: bool,
+    /// Values are used as what executions showed them to be (GRT-9).
+    pub exact_types: bool,
 }
 
 impl Default for Policy {
@@ -63,6 +75,11 @@ impl Default for Policy {
             draw: 0.8,
             build: true,
             fuzz: 0.0,
+            environment: false,
+            messages: true,
+            constants: true,
+            impurity: true,
+            exact_types: true,
         }
     }
 }
@@ -172,13 +189,16 @@ impl<'a, 'p> Maker<'a, 'p> {
 
     /// A value of type `ty`, for parameter `param` if it is an argument.
     pub fn value(&mut self, ty: Ty, param: Option<(MethodId, usize)>) -> Option<Var> {
+        if let Some(told) = self.told_value(ty, param) {
+            return Some(told);
+        }
         if self.program().is_dynamic() {
             return self.dynamic_value(param);
         }
         match (ty.as_prim(), ty.is_array()) {
             (Some(prim), _) => Some(self.primitive(prim)),
             (None, true) => self.array(ty),
-            (None, false) if ty == self.program().well_known().string => Some(self.string()),
+            (None, false) if ty == self.program().well_known().string => Some(self.string(param)),
             (None, false) => self.object(ty, param),
         }
     }
@@ -192,7 +212,7 @@ impl<'a, 'p> Maker<'a, 'p> {
         self.test.push(Stmt::Lit(value))
     }
 
-    fn string(&mut self) -> Var {
+    fn string(&mut self, param: Option<(MethodId, usize)>) -> Var {
         let ty = self.program().well_known().string;
         let known = self.assignable_vars(ty);
         if !known.is_empty() && self.rng.chance(self.policy.reuse_primitive) {
@@ -200,6 +220,9 @@ impl<'a, 'p> Maker<'a, 'p> {
         }
         if self.rng.chance(self.policy.null) {
             return self.test.push(Stmt::Null(ty));
+        }
+        if let Some(path) = self.path_for(param) {
+            return path;
         }
         self.text()
     }
@@ -245,7 +268,7 @@ impl<'a, 'p> Maker<'a, 'p> {
             return Some(self.test.push(Stmt::Null(ty)));
         }
         if wanted == self.program().well_known().string {
-            return Some(self.string());
+            return Some(self.string(param));
         }
         if wanted.is_array() {
             return self.array(wanted);
@@ -260,6 +283,9 @@ impl<'a, 'p> Maker<'a, 'p> {
 
     /// The declared type, narrowed by the casts that the callee applies to the parameter, or, for the root type, to something buildable.
     fn narrowed(&mut self, ty: Ty, param: Option<(MethodId, usize)>) -> Ty {
+        if let Some(told) = self.told_type(ty) {
+            return told;
+        }
         if let Some((method, i)) = param
             && self.rng.chance(self.policy.cast)
         {
@@ -276,6 +302,7 @@ impl<'a, 'p> Maker<'a, 'p> {
             let root = ty == self.program().well_known().object;
             // elements of containers and values of maps are cast where they are taken out
             if root
+                && self.policy.cast > 0.0
                 && self.rng.chance(0.5)
                 && let Some(cast) = self.rng.pick(self.palette.expected_types())
             {
@@ -363,6 +390,9 @@ impl<'a, 'p> Maker<'a, 'p> {
         let Some(wanted) = ty.as_ref() else {
             return fits;
         };
+        if !self.policy.exact_types {
+            return fits;
+        }
         let shown = self.vars().find(|v| match self.test.stmt(*v) {
             Stmt::Call { method, .. } => {
                 program.assignable(self.test.ty(program, *v), ty) == Assignability::Maybe

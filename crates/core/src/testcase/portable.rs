@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::stub::{PortableStub, find_stub, name_stub};
-use super::{Data, Stmt, TestCase, Value, Var};
+use super::{Data, Env, Stmt, TestCase, Value, Var};
 use crate::program::{Base, FieldId, MethodId, Prim, Program, Ty};
 
 /// A type by name: `int`, `java.lang.String`, with `[]` for each dimension.
@@ -37,6 +37,7 @@ pub enum PortableStmt {
     Cast { value: Var, ty: TyName },
     Data { data: Data },
     Stub { stub: PortableStub },
+    Env { env: Env },
 }
 
 /// A whole test by names.
@@ -144,6 +145,7 @@ fn name_stmt(program: &Program, stmt: &Stmt) -> PortableStmt {
         Stmt::Cast { value, ty: t } => PortableStmt::Cast { value, ty: ty(&t) },
         Stmt::Data(data) => PortableStmt::Data { data },
         Stmt::Stub(stub) => PortableStmt::Stub { stub: name_stub(program, &stub) },
+        Stmt::Env(env) => PortableStmt::Env { env: *env },
     }
 }
 
@@ -164,5 +166,7 @@ fn find_stmt(program: &Program, stmt: &PortableStmt) -> Result<Stmt, Unknown> {
         PortableStmt::Cast { value, ty } => Stmt::Cast { value, ty: find_ty(program, &ty)? },
         PortableStmt::Data { data } => Stmt::Data(data),
         PortableStmt::Stub { stub } => Stmt::Stub(Box::new(find_stub(program, &stub)?)),
+        PortableStmt::Env { env } if !env.is_sound() => return Err(Unknown("surroundings like these".into())),
+        PortableStmt::Env { env } => Stmt::Env(Box::new(env)),
     })
 }

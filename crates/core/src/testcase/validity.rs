@@ -136,6 +136,7 @@ fn members_open(program: &Program, scope: &Scope, stmt: &Stmt) -> bool {
         Stmt::GetStatic(f) | Stmt::GetField { field: f, .. } => scope.readable(program, *f),
         Stmt::SetField { field, .. } => scope.readable(program, *field) && !program.field(*field).flags.has(Flags::FINAL),
         Stmt::Stub(stub) => stub.is_open(program, scope),
+        Stmt::Env(env) => env.is_sound(),
         Stmt::Class(ty) | Stmt::Cast { ty, .. } | Stmt::NewArray { elem: ty, .. } => scope.nameable_ty(program, *ty),
         _ => true,
     }

@@ -3,6 +3,7 @@
 pub mod change_argument;
 pub mod change_call;
 pub mod change_data;
+pub mod change_env;
 pub mod change_literal;
 pub mod change_stub;
 pub mod crossover;
@@ -108,6 +109,7 @@ fn mutate_once(context: &Context<'_, '_>, rng: &mut Rng, test: &TestCase) -> Tes
         let next = match rng.below(3) {
             0 => delete::apply(context, rng, &current, at),
             1 => change(context, rng, &current, at),
+            _ if context.palette.looked.any() && rng.chance(context.palette.looked.chance()) => change_env::insert(context, rng, &current),
             _ if rng.chance(context.policy.field_write) => insert_write::apply(context, rng, &current, at),
             _ => insert_call::apply(context, rng, &current, at),
         };

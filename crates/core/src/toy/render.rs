@@ -45,7 +45,14 @@ fn statement(program: &Program, stmt: &Stmt) -> Result<String, String> {
             };
             format!("{on}.{}({})", program.method_name(*method), list(args))
         }
-        Stmt::Class(_) | Stmt::NewArray { .. } | Stmt::ArraySet { .. } | Stmt::ArrayGet { .. } | Stmt::Cast { .. } | Stmt::Data(_) | Stmt::Stub(_) => {
+        Stmt::Class(_)
+        | Stmt::NewArray { .. }
+        | Stmt::ArraySet { .. }
+        | Stmt::ArrayGet { .. }
+        | Stmt::Cast { .. }
+        | Stmt::Data(_)
+        | Stmt::Stub(_)
+        | Stmt::Env(_) => {
             return Err("the language has no arrays, casts, class literals, stubs and untyped values".to_string());
         }
     })

@@ -225,6 +225,7 @@ impl<'p> Machine<'p> {
                 Some(item) => item,
                 None => return Err(self.raise(BOUNDS)),
             },
+            Stmt::Env(_) => return Err(Stopped::Invalid("nothing surrounds a toy")),
             Stmt::Data(_) => return Err(Stopped::Invalid("the language declares its types")),
             Stmt::Stub(_) => return Err(Stopped::Invalid("the language has no stubs")),
             Stmt::Cast { value: of, ty } => {

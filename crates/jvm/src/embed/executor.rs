@@ -313,7 +313,7 @@ impl Executor {
     /// Undoes what the test changed outside its own objects.
     fn put_back(&mut self, attempt: &mut Attempt, fresh: Vec<String>) {
         let env = self.env;
-        self.statements.restore();
+        let settings = self.statements.restore();
         if let Some(probes) = &mut self.probes {
             let left = probes.restore(env, &mut self.statements.classes, &fresh);
             attempt.fresh_written = left.fresh;
@@ -323,7 +323,7 @@ impl Executor {
             }
         }
         attempt.fresh = fresh;
-        if !self.platform.restore(env, hook::may_change_properties()) {
+        if !self.platform.restore(env, settings || hook::may_change_properties()) {
             attempt.retire.get_or_insert_with(|| "system properties cannot be put back".to_owned());
         }
         if hook::live_threads() - self.threads_at_start > MAX_THREADS_LEFT {

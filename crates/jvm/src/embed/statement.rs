@@ -52,6 +52,7 @@ pub struct Statements {
     /// Static fields that the test itself set, with what was in them.
     overwritten: Vec<(std::rc::Rc<FieldEntry>, Slot)>,
     pub(super) stubs: super::stubs::Stubs,
+    pub(super) files: super::surroundings::Files,
 }
 
 pub(super) type Done<T> = Result<T, Stop>;
@@ -69,6 +70,7 @@ impl Statements {
             args: Vec::new(),
             overwritten: Vec::new(),
             stubs: super::stubs::Stubs::default(),
+            files: super::surroundings::Files::default(),
         })
     }
 
@@ -83,11 +85,13 @@ impl Statements {
         Ok(())
     }
 
-    /// Puts the static fields back that statements of the test set. Before the test's references end.
-    pub fn restore(&mut self) {
+    /// Puts the static fields back that statements of the test set, and removes its files; true if it set system properties. Before the test's
+    /// references end.
+    pub fn restore(&mut self) -> bool {
         while let Some((field, old)) = self.overwritten.pop() {
             call::set_static(self.env, field.class.0, field.id, old);
         }
+        self.files.clear()
     }
 
     /// The values of the statements that completed.
@@ -111,6 +115,7 @@ impl Statements {
             Stmt::ArrayGet { array, index } => self.array_get(*array, *index),
             Stmt::Cast { value, ty } => self.cast(*value, *ty),
             Stmt::Stub(stub) => self.stub(stub),
+            Stmt::Env(what) => self.surround(what),
             Stmt::Data(_) => Err(Stop::Invalid("a value without declared type".to_owned())),
         }
     }

@@ -11,6 +11,7 @@ use rethrow_core::testcase::{Stmt, TestCase, Var};
 
 use super::generics::{Declared, Generics};
 use super::names::{self, Locals, TypeNames};
+use super::surroundings::{self, Around};
 use super::{access, literal, stub};
 
 /// Longer arrays are filled element by element.
@@ -32,6 +33,7 @@ pub(super) struct Body {
     pub lines: Vec<String>,
     /// A generic type is used without arguments.
     pub raw: bool,
+    pub around: Around,
 }
 
 /// What becomes of a statement's value.
@@ -86,7 +88,7 @@ pub(super) fn render(scope: Scope<'_>, test: &TestCase) -> Result<Body, String> 
     let parts = render_parts(scope, test, &[])?;
     // a stub takes several lines
     let lines = parts.lines.iter().flatten().flat_map(|text| text.split('\n')).map(str::to_string).collect();
-    Ok(Body { lines, raw: parts.raw })
+    Ok(Body { lines, raw: parts.raw, around: Around::of(test) })
 }
 
 /// The lines by statement.
@@ -152,7 +154,7 @@ impl<'a> Writer<'a> {
 
     fn place(&self, i: usize, locals: &mut Locals) -> Place {
         let (stmt, uses) = (&self.test.stmts[i], self.uses[i]);
-        let expression_statement = matches!(stmt, Stmt::New { .. } | Stmt::Call { .. } | Stmt::SetField { .. } | Stmt::ArraySet { .. });
+        let expression_statement = matches!(stmt, Stmt::New { .. } | Stmt::Call { .. } | Stmt::SetField { .. } | Stmt::ArraySet { .. } | Stmt::Env(_));
         match stmt {
             _ if stmt.is_literal() && uses == 0 => Place::Nowhere,
             _ if self.is_inlined_literal(Var(i as u32)) => Place::Inline,
@@ -182,6 +184,7 @@ impl<'a> Writer<'a> {
         let told = match &self.test.stmts[i] {
             Stmt::Call { method, .. } => names::of_member(self.program.method_name(*method), noun),
             Stmt::GetField { field, .. } => names::of_member(self.program.field_name(*field), true),
+            Stmt::Env(env) => surroundings::wish(env),
             _ => None,
         };
         told.unwrap_or_else(|| names::of_type(self.program, ty))
@@ -213,7 +216,7 @@ impl<'a> Writer<'a> {
         }
         let mut out: Vec<String> = types.into_iter().flat_map(|t| names::reserved_by(self.program, t)).collect();
         out.extend(self.reserved_by_stubs());
-        out.extend(["java", "org"].into_iter().chain(TEMPLATE_LOCALS).map(str::to_string));
+        out.extend(["java", "org"].into_iter().chain(TEMPLATE_LOCALS).chain(surroundings::LOCALS).map(str::to_string));
         out
     }
 
@@ -360,6 +363,7 @@ impl Writer<'_> {
             Stmt::Cast { value, .. } => self.converted(*value, self.declared(i)),
             Stmt::SetField { .. } | Stmt::ArraySet { .. } => Err("an assignment has no value here".into()),
             Stmt::Stub(stub) => Ok(Expr::primary(self.stub(stub)?, own)),
+            Stmt::Env(env) => Ok(Expr::primary(surroundings::expression(self.scope.names, env)?, own)),
             Stmt::Data(_) => Err("a value without declared type cannot be written in Java".into()),
         }
     }

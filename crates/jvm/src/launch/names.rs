@@ -26,7 +26,7 @@ impl Named {
                 Stmt::New { ctor: method, .. } | Stmt::Call { method, .. } => self.method(program, *method, &mut new),
                 Stmt::GetStatic(field) | Stmt::GetField { field, .. } | Stmt::SetField { field, .. } => self.field(program, *field, &mut new),
                 Stmt::Stub(stub) => self.stub(program, stub, &mut new),
-                Stmt::Lit(_) | Stmt::Str(_) | Stmt::Data(_) | Stmt::ArraySet { .. } | Stmt::ArrayGet { .. } => {}
+                Stmt::Lit(_) | Stmt::Str(_) | Stmt::Data(_) | Stmt::Env(_) | Stmt::ArraySet { .. } | Stmt::ArrayGet { .. } => {}
             }
         }
         new

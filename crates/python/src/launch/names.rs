@@ -29,7 +29,7 @@ impl Named {
                 Stmt::Null(ty) | Stmt::Class(ty) | Stmt::NewArray { elem: ty, .. } | Stmt::Cast { ty, .. } => self.ty(program, *ty, &mut new),
                 Stmt::New { ctor: method, .. } | Stmt::Call { method, .. } => self.method(program, *method, &mut new),
                 Stmt::GetStatic(field) | Stmt::GetField { field, .. } | Stmt::SetField { field, .. } => self.field(program, *field, &mut new),
-                Stmt::Lit(_) | Stmt::Str(_) | Stmt::Data(_) | Stmt::Stub(_) | Stmt::ArraySet { .. } | Stmt::ArrayGet { .. } => {}
+                Stmt::Lit(_) | Stmt::Str(_) | Stmt::Data(_) | Stmt::Stub(_) | Stmt::Env(_) | Stmt::ArraySet { .. } | Stmt::ArrayGet { .. } => {}
             }
         }
         new

@@ -2,7 +2,7 @@
 
 use rethrow_core::program::parameter::Taking;
 use rethrow_core::program::{Base, FieldId, MethodId, MethodKind, Program, Ty};
-use rethrow_core::testcase::{Data, Stmt, TestCase, Value, Var};
+use rethrow_core::testcase::{Data, Env, Stmt, TestCase, Value, Var};
 
 use super::literal;
 use super::names::{Imports, Locals, is_identifier, module_of, snake};
@@ -11,6 +11,8 @@ use super::names::{Imports, Locals, is_identifier, module_of, snake};
 pub struct Body {
     pub lines: Vec<String>,
     pub needs_folder: bool,
+    /// The line inside which they have to stand, if the test has surroundings.
+    pub inside: Option<String>,
 }
 
 /// Where the value of a statement is.
@@ -31,6 +33,8 @@ struct Writer<'a> {
     places: Vec<Place>,
     lines: Vec<String>,
     needs_folder: bool,
+    /// Entries of the environment, written.
+    settings: Vec<String>,
 }
 
 pub fn render(program: &Program, test: &TestCase, imports: &mut Imports) -> Result<Body, String> {
@@ -66,7 +70,7 @@ fn declared(desc: &str) -> Vec<(String, Taking)> {
 impl<'a> Writer<'a> {
     fn new(program: &'a Program, test: &'a TestCase, imports: &'a mut Imports) -> Self {
         let locals = Locals::new(imports.taken());
-        Writer { program, test, imports, locals, places: Vec::new(), lines: Vec::new(), needs_folder: false }
+        Writer { program, test, imports, locals, places: Vec::new(), lines: Vec::new(), needs_folder: false, settings: Vec::new() }
     }
 
     fn write(mut self) -> Result<Body, String> {
@@ -94,13 +98,15 @@ impl<'a> Writer<'a> {
                     self.lines.push(format!("{name} = {text}"));
                     self.places[i] = Place::Local(name);
                 }
+                _ if matches!(stmt, Stmt::Env(_)) => {}
                 _ => self.lines.push(text),
             }
         }
         if self.lines.is_empty() {
             self.lines.push("pass".into());
         }
-        Ok(Body { lines: self.lines, needs_folder: self.needs_folder })
+        let inside = self.surrounded();
+        Ok(Body { lines: self.lines, needs_folder: self.needs_folder, inside })
     }
 
     /// What a value would be called: after its class, the function it comes from, or the parameter it is for.
@@ -134,6 +140,7 @@ impl<'a> Writer<'a> {
             Stmt::Str(value) => Ok(literal::text(value)),
             Stmt::Null(_) => Ok("None".into()),
             Stmt::Data(data) => self.data(data),
+            Stmt::Env(env) => self.surroundings(env),
             Stmt::Stub(_) => Err("a stub of a declared type cannot be written in Python".into()),
             Stmt::Class(ty) => self.class(*ty),
             Stmt::GetStatic(field) => self.static_field(*field),
@@ -369,6 +376,26 @@ impl<'a> Writer<'a> {
         self.lines.push(format!("{name} = tmp_path / {}", literal::text(&name)));
         self.lines.push(format!("{name}.{written}"));
         Ok(format!("str({name})"))
+    }
+
+    /// Settings hold for the whole test, whose lines they are put around.
+    fn surroundings(&mut self, env: &Env) -> Result<String, String> {
+        match env {
+            Env::Setting { name, value } => {
+                self.settings.push(format!("{}: {}", literal::text(name), literal::text(value)));
+                Ok(String::new())
+            }
+            _ => Err("files are values, and the rest of the surroundings is not set up in Python".into()),
+        }
+    }
+
+    /// The line that sets up the surroundings.
+    fn surrounded(&mut self) -> Option<String> {
+        if self.settings.is_empty() {
+            return None;
+        }
+        let (mock, os) = (self.imports.whole("unittest.mock"), self.imports.whole("os"));
+        Some(format!("with {mock}.patch.dict({os}.environ, {{{}}}):", self.settings.join(", ")))
     }
 
     fn object(&mut self, attributes: &[(String, Data)]) -> Result<String, String> {

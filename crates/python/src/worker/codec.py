@@ -144,6 +144,18 @@ STATEMENTS = [
     lambda r: ('item', r.number(), r.number()),
     lambda r: ('same', r.number(), _skip_ty(r)),
     lambda r: ('data', read_data(r)),
+    # Stubs are for languages that declare types.
+    None,
+    lambda r: ('env',) + ENVIRONMENT[r.number()](r),
+]
+
+ENVIRONMENT = [
+    lambda r: ('file', r.text(), r.text()),
+    lambda r: ('folder', r.text()),
+    lambda r: ('setting', r.text(), r.text()),
+    lambda r: ('locale', r.text()),
+    lambda r: ('zone', r.text()),
+    lambda r: ('input', r.text()),
 ]
 
 

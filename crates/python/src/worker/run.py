@@ -165,6 +165,7 @@ class Child:
     def steps(self, stmts, values, builder):
         """The exception that ended the test, if one did."""
         names = self.worker.names
+        before = dict(os.environ) if any(stmt[0] == 'env' for stmt in stmts) else None
         try:
             for at, stmt in enumerate(stmts):
                 SHARED[AT] = at
@@ -173,6 +174,10 @@ class Child:
             raise
         except BaseException as error:
             return error
+        finally:
+            if before is not None:
+                os.environ.clear()
+                os.environ.update(before)
         return None
 
     def ending(self, at, error):

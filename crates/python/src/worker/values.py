@@ -196,6 +196,11 @@ def execute(stmt, values, names, builder):
         owner, name, _ = names.fields[stmt[1]]
         setattr(names.find(owner) if stmt[2] is None else values[stmt[2]], name, values[stmt[3]])
         return None
+    if kind == 'env':
+        if stmt[1] != 'setting':
+            raise Invalid('surroundings that are not set up in Python')
+        os.environ[stmt[2]] = stmt[3]
+        return None
     if kind == 'array':
         return [None] * stmt[2]
     if kind == 'put':

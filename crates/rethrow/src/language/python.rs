@@ -113,8 +113,8 @@ impl Platform for Python {
         Ok(())
     }
 
-    fn rules(&self, _program: &Program, _goal: &CrashGoal) -> BuildRules {
-        build_rules()
+    fn rules(&self, _program: &Program, goal: &CrashGoal) -> BuildRules {
+        build_rules(goal)
     }
 
     fn start<'a>(&'a self, config: &Config, aligned: &'a Aligned, scratch: &Path) -> Result<Started<'a>, UserError> {

@@ -4,7 +4,7 @@ use crate::rng::Rng;
 use crate::testcase::TestCase;
 use crate::testcase::build::Maker;
 use crate::testcase::validity::check;
-use crate::testcase::vary::{Context, append_target, mutate, trim};
+use crate::testcase::vary::{Context, append_target, change_env, mutate, trim};
 
 /// The probability of a target call starts at 1/size and rises to 1 at the last step; after an insertion it starts again. An insertion adds
 /// arguments too and may overshoot, so a target call is appended if none came.
@@ -37,10 +37,17 @@ pub fn guided(context: &Context<'_, '_>, rng: &mut Rng, max_len: usize) -> Optio
         }
         let test = if context.has_target(&test) { Some(test) } else { append_target(context, rng, test) };
         if let Some(test) = test {
-            return Some(trim(context, &test));
+            return Some(surrounded(context, rng, trim(context, &test)));
         }
     }
     None
+}
+
+fn surrounded(context: &Context<'_, '_>, rng: &mut Rng, test: TestCase) -> TestCase {
+    if !context.palette.looked.any() || !rng.chance(context.palette.looked.chance()) {
+        return test;
+    }
+    change_env::insert(context, rng, &test).unwrap_or(test)
 }
 
 /// A clone of a seed with a target call and up to three mutations; `None` if the seed uses what is not open to this palette's tests.

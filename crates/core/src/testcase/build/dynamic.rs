@@ -14,6 +14,8 @@ const LEAVE_OUT: f64 = 0.6;
 const FOLLOW: f64 = 0.85;
 /// Chance that each suggestion is taken before the next, less convincing one.
 const CONVINCED: f64 = 0.55;
+/// Chance that a value is as the log's message tells.
+const TOLD_SHAPE: f64 = 0.15;
 
 impl Maker<'_, '_> {
     /// An argument for `param`, or any value.
@@ -39,7 +41,7 @@ impl Maker<'_, '_> {
         if parameter.optional && self.rng.chance(LEAVE_OUT) {
             return Some(self.statement(Data::Absent));
         }
-        let shape = self.suggested(&parameter.shapes);
+        let shape = self.told_shape().unwrap_or_else(|| self.suggested(&parameter.shapes));
         if let Some(v) = self.reused(&shape) {
             return Some(v);
         }
@@ -89,6 +91,14 @@ impl Maker<'_, '_> {
             Data::Var(v) => v,
             data => self.test.push(Stmt::Data(data)),
         }
+    }
+
+    /// The kind of value that the log's message tells of.
+    fn told_shape(&mut self) -> Option<Shape> {
+        if self.palette.hints.shapes.is_empty() || !self.rng.chance(TOLD_SHAPE) {
+            return None;
+        }
+        self.rng.pick(&self.palette.hints.shapes).cloned()
     }
 
     /// One of the suggestions, the first ones more often.

@@ -1,6 +1,6 @@
 //! Literals: from the program's own constants, from values that comparisons saw, else from a generator (§3.3).
 
-use super::{Palette, Policy, notations, pattern};
+use super::{Palette, Policy, notations, pattern, told};
 use crate::program::{Literal, Prim, Program, TypeId};
 use crate::rng::Rng;
 use crate::search::facts::Facts;
@@ -229,14 +229,17 @@ pub fn value(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rn
 
 /// `large` is the chance that a large number of a pool is taken.
 pub fn int(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rng, large: f64) -> i64 {
+    if let Some(v) = told::int(palette, rng) {
+        return v;
+    }
     let near = &palette.literals.near.ints;
-    if !near.is_empty() && rng.chance(NEAR) {
+    if policy.constants && !near.is_empty() && rng.chance(NEAR) {
         let v = near[rng.below(near.len())];
         if v.unsigned_abs() < LARGE {
             return v;
         }
     }
-    if rng.chance(policy.pool) {
+    if policy.constants && rng.chance(policy.pool) {
         let dynamic = facts.ints();
         let from = if rng.chance(0.5) && !dynamic.is_empty() { rng.pick(dynamic) } else { palette.literals.pick_int(rng) };
         // a large number mostly becomes a size, and is then seen again and larger
@@ -255,7 +258,8 @@ pub fn int(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rng,
 }
 
 pub fn float(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rng) -> f64 {
-    if rng.chance(policy.pool / 2.0)
+    if policy.constants
+        && rng.chance(policy.pool / 2.0)
         && let Some(v) = palette.literals.pick_float(rng)
     {
         return if policy.fuzz > 0.0 && rng.chance(policy.fuzz) { impurity::fuzz_float(rng, *v) } else { *v };
@@ -274,7 +278,8 @@ fn character(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rn
             return v as u16;
         }
     }
-    if rng.chance(0.3)
+    if policy.constants
+        && rng.chance(0.3)
         && let Some(c) = rng.pick(palette.literals.strings()).and_then(|s| s.chars().next())
     {
         return u16::try_from(u32::from(c)).unwrap_or(b'?'.into());
@@ -285,6 +290,12 @@ fn character(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rn
 /// A string: a constant, one that a comparison saw, what a pattern of the program accepts, a number, two constants in a row, a sentence of tokens, or
 /// noise.
 pub fn text(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rng) -> String {
+    if let Some(text) = told::text(palette, rng) {
+        return text;
+    }
+    if !policy.constants {
+        return if rng.chance(0.3) { int(palette, facts, policy, rng, 1.0).to_string() } else { noise(rng, 8) };
+    }
     let near = &palette.literals.near.strings;
     if !near.is_empty() && rng.chance(NEAR) {
         return near[rng.below(near.len())].clone();

@@ -7,6 +7,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::LiteralPool;
 use super::customs::Customs;
+use super::surroundings::{Looked, Readers};
+use super::told::Hints;
+use crate::message::Told;
 use crate::program::ir::Op;
 use crate::program::purity::Purity;
 use crate::program::{FieldId, Flags, MethodId, MethodKind, Program, Ty, TypeId};
@@ -102,6 +105,13 @@ pub struct Palette<'p> {
     fuzzers: Cache<TypeId, MethodId>,
     purity: Option<Rc<Purity>>,
     literal_types: Vec<TypeId>,
+    /// What reads the surroundings, and what of them is read on the way to the target.
+    pub readers: Readers,
+    pub looked: Looked,
+    /// What the log's message tells.
+    pub hints: Hints,
+    pub(super) told: RefCell<FxHashMap<(MethodId, usize), Option<Told>>>,
+    pub(super) paths: RefCell<FxHashMap<(MethodId, usize), bool>>,
 }
 
 /// Answers worked out when first asked for.
@@ -144,6 +154,11 @@ impl<'p> Palette<'p> {
             fuzzers: RefCell::default(),
             purity: None,
             literal_types: Vec::new(),
+            readers: Readers::default(),
+            looked: Looked::default(),
+            hints: Hints::default(),
+            told: RefCell::default(),
+            paths: RefCell::default(),
         };
         palette.literal_types.clone_from(&palette.trace_types);
         if let Some(class) = palette.trace_types.first().copied() {

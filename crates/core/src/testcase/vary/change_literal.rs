@@ -1,6 +1,6 @@
 //! Change of a literal (EVO-19, §3.4): now and then a fresh one, mostly a small step from the old.
 
-use super::{Context, change_data, edit_text};
+use super::{Context, change_data, change_env, edit_text};
 use crate::program::Flags;
 use crate::rng::Rng;
 use crate::testcase::build::{literals, splice};
@@ -16,6 +16,7 @@ pub fn apply(context: &Context<'_, '_>, rng: &mut Rng, test: &TestCase, at: usiz
         Stmt::Str(s) => Stmt::Str(edit_text::edit(context, rng, s)),
         Stmt::Data(_) => return change_data::apply(context, rng, test, at),
         Stmt::Class(_) => Stmt::Class(palette.class_literal(rng)),
+        Stmt::Env(env) => change_env::change(context, rng, env)?,
         Stmt::NewArray { elem, len } => return resize(test, at, *elem, *len, rng),
         Stmt::GetStatic(f) => {
             let def = palette.program.field(*f);

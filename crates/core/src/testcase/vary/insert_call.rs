@@ -9,7 +9,7 @@ pub fn apply(context: &Context<'_, '_>, rng: &mut Rng, test: &TestCase, at: usiz
     let last = test.stmts.iter().rposition(|s| context.is_target(s)).unwrap_or(test.len());
     let at = at.min(last);
     splice(test, at, |head| {
-        let inserted = if rng.chance(0.5) { on_object(context, rng, head.clone()) } else { None };
+        let inserted = if context.policy.impurity && rng.chance(0.5) { on_object(context, rng, head.clone()) } else { None };
         inserted.or_else(|| member(context, rng, head))
     })
 }
