@@ -10,6 +10,8 @@ enum Mechanism {
     Messages,
     /// Files, settings, locale, time zone and input that the test sets up.
     Environment,
+    /// Samples of well-known notations as texts.
+    Notations,
     /// Arguments of the types that the program casts them to.
     Casts,
     /// Constants of the program and values that its comparisons saw.
@@ -22,9 +24,10 @@ enum Mechanism {
     ElephantBrain,
 }
 
-const ALL: [(&str, Mechanism); 7] = [
+const ALL: [(&str, Mechanism); 8] = [
     ("messages", Mechanism::Messages),
     ("environment", Mechanism::Environment),
+    ("notations", Mechanism::Notations),
     ("casts", Mechanism::Casts),
     ("constant-mining", Mechanism::ConstantMining),
     ("impurity", Mechanism::Impurity),
@@ -47,6 +50,7 @@ impl Without {
         let policy = &mut schedule.policy;
         policy.messages &= !self.has(Mechanism::Messages);
         policy.environment &= !self.has(Mechanism::Environment);
+        policy.notations &= !self.has(Mechanism::Notations);
         policy.constants &= !self.has(Mechanism::ConstantMining);
         policy.impurity &= !self.has(Mechanism::Impurity);
         policy.build &= !self.has(Mechanism::Detective);
