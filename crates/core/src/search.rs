@@ -4,6 +4,7 @@
 //! met. An engine cannot miss a reproduction, overrun a budget or lie in statistics. Two doors: [`Evaluator::evaluate`] for engines,
 //! [`Evaluator::holds`] for the minimiser.
 
+pub mod beacon;
 pub mod blocked;
 pub mod facts;
 pub mod genetic;
@@ -118,6 +119,8 @@ pub struct Tally {
     pub messages: Vec<(String, Vec<String>)>,
     /// What stands in the way, by level from 1.
     pub blocked: Vec<Blocked>,
+    /// Generations after the first.
+    pub generations: u64,
 }
 
 /// What an engine is: a way to choose the next tests.
@@ -361,7 +364,13 @@ impl<'a> Evaluator<'a> {
         Ok(execution.thrown().filter(|_| met).map(|(at, _)| at))
     }
 
-    /// The same, pristine: the last word before rendering.
+    /// What the test throws in a worker that has run nothing before; nothing if it ends otherwise.
+    pub fn thrown_by(&mut self, test: &TestCase) -> Result<Vec<Throwable>, Stop> {
+        let execution = self.session.execute_pristine(test)?;
+        Ok(execution.thrown().map(|(_, chain)| chain.to_vec()).unwrap_or_default())
+    }
+
+    /// Whether the goal is met at `level`, pristine: the last word before rendering.
     pub fn holds_pristine(&mut self, test: &TestCase, level: usize) -> Result<bool, Stop> {
         let execution = self.session.execute_pristine(test)?;
         Ok(self.goal.met_by(level, &execution).is_some())

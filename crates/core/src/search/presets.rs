@@ -16,10 +16,14 @@
 //! 1.7) and the paper where both speak (crossover 0.8 instead of the tool's 0.75; blocks compared by the paper's rule); the tool's regression of
 //! 2020-04 (distance of an inner frame against the outermost line) is not copied. Values of arguments follow EvoSuite's probabilities.
 //!
+//! *`beacon`*, for hunts only, is an engine of its own ([`super::beacon`]): F of BCN-4, 64 individuals of 8 statements, at most 500 generations,
+//! tournaments of 5, one child from a single cut, each statement replaced with probability 0.01, no elite, greedy minimisation.
+//!
 //! *Kept from rethrow in all presets*, because it is the walk and not the search: time comes from `--budget` (published: 30 minutes for each attempt,
 //! 5 minutes); all frames are tried, inner ones first, instead of one that the user names; a restart of EvoCrash counts evaluations, 62,328 for an
 //! attempt, the published budget of its study on JCrashPack, instead of minutes; jail, confirmation and minimisation.
 
+use super::beacon;
 use super::genetic::{Parameters, Replacement, Restart};
 use super::portfolio::Schedule;
 use crate::objective::trace_distance::TraceDistance;
@@ -32,6 +36,8 @@ pub enum Preset {
     Default,
     EvoCrash,
     Botsing,
+    /// For hunts.
+    Beacon,
 }
 
 /// Evaluations of one attempt in the study of EvoCrash on JCrashPack.
@@ -61,12 +67,13 @@ impl Preset {
                 staged: false,
                 context: true,
             },
+            Preset::Beacon => Settings { secondary: Secondary::None, ..Settings::from(Kind::Beacon) },
         }
     }
 
     pub fn parameters(self) -> Parameters {
         match self {
-            Preset::Default => Parameters::default(),
+            Preset::Default | Preset::Beacon => Parameters::default(),
             Preset::EvoCrash => {
                 Parameters { restart: Restart::Every(ATTEMPT), keep: 0, max_initial: CHROMOSOME_LENGTH, from_seeds: 0.0, ..Parameters::default() }
             }
@@ -84,7 +91,7 @@ impl Preset {
     /// How values are made: as EvoSuite's `Properties` have it, or as measured.
     fn policy(self) -> Policy {
         match self {
-            Preset::Default => Policy::default(),
+            Preset::Default | Preset::Beacon => Policy::default(),
             Preset::EvoCrash | Preset::Botsing => {
                 Policy { reuse_object: 0.9, reuse_primitive: 0.5, null: 0.1, pool: 0.5, max_depth: 10, max_array: 10, ..Policy::default() }
             }
@@ -92,7 +99,8 @@ impl Preset {
     }
 
     pub fn schedule(self) -> Schedule {
-        Schedule { parameters: self.parameters(), policy: self.policy(), ..Schedule::default() }
+        let beacon = (self == Preset::Beacon).then(beacon::Settings::default);
+        Schedule { parameters: self.parameters(), policy: self.policy(), beacon, ..Schedule::default() }
     }
 }
 

@@ -45,6 +45,9 @@ pub fn palette<'p>(program: &'p Program, goal: &CrashGoal, level: usize, rules: 
             trace_types.push(frame.class);
         }
     }
+    if goal.hunt.is_some() {
+        trace_types = goal.classes();
+    }
     let literals = literals(program, goal, &trace_types);
     let banned = banned(program, rules);
     let customs = Customs::new(program, rules);
@@ -63,7 +66,9 @@ fn literals(program: &Program, goal: &CrashGoal, types: &[TypeId]) -> LiteralPoo
     if let Some(message) = &goal.message {
         pool.add_message(message);
     }
-    for method in goal.frames.iter().flat_map(|f| &f.methods) {
+    let sites = goal.hunt.iter().flat_map(|hunt| &hunt.sites);
+    let own: Vec<&crate::goal::GoalFrame> = if goal.hunt.is_none() { goal.frames.iter().collect() } else { sites.collect() };
+    for method in own.into_iter().flat_map(|f| &f.methods) {
         if let Some(body) = program.body(*method) {
             body.literals().iter().for_each(|l| pool.prefer(l));
         }
