@@ -218,6 +218,28 @@ mod tests {
         assert!(long.fitness >= run(3).fitness);
     }
 
+    /// BCN-6: tournaments of five favour the fitter, and a child is the head of one parent and the tail of the other.
+    #[test]
+    fn bcn_6_a_child_has_one_cut_and_fit_parents() {
+        let generations = std::cell::RefCell::new(Vec::new());
+        let mut made = 0u32;
+        // eight genes in a row belong to the same individual of the first generation, and higher ones are fitter
+        let gene = |_: &mut Rng| {
+            made += 1;
+            (made - 1) / 8
+        };
+        let rate = |all: &[Vec<u32>]| {
+            generations.borrow_mut().push(all.to_vec());
+            all.iter().map(|genes| f64::from(genes[0])).collect()
+        };
+        Genyal::in_batches(gene, rate).mutation(0.0).elite(0).generations(1).run(5);
+        let children = &generations.borrow()[1];
+        assert_eq!(children.len(), 64);
+        assert!(children.iter().all(|c| c.windows(2).filter(|w| w[0] != w[1]).count() <= 1));
+        let mean = children.iter().flatten().map(|p| f64::from(*p)).sum::<f64>() / (64.0 * 8.0);
+        assert!(mean > 45.0, "the mean of all is 31.5, of the best of five about 53: {mean}");
+    }
+
     #[test]
     fn known_children_get_a_new_gene() {
         let seen = std::cell::RefCell::new(std::collections::HashSet::new());

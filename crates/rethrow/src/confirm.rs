@@ -191,9 +191,14 @@ fn run(plan: &ConfirmPlan, goal: &CrashGoal, level: usize, number: usize, settin
 fn compared(goal: &CrashGoal, level: usize, chain: Vec<Throwable>) -> Run {
     let reached = goal.level_of(&chain);
     match goal.accepts(level, &chain) {
-        Some(via) => (RunResult::Met { level: reached.max(level), via }, chain.into_iter().next()),
+        Some(via) => (RunResult::Met { level: reached.max(level), via }, chain.into_iter().next().map(own_frames)),
         None => (RunResult::Other { thrown: chain.first().map(|t| t.exception.clone()).unwrap_or_default(), level: reached }, None),
     }
+}
+
+/// Without the frames of the platform, among which are those of the test framework.
+fn own_frames(thrown: Throwable) -> Throwable {
+    Throwable { frames: thrown.program_frames(), ..thrown }
 }
 
 fn passes(plan: &ConfirmPlan, command: &Command, settings: &Settings<'_>) -> Result<bool, ConfirmError> {

@@ -65,7 +65,7 @@ impl Hunt {
         Some(Verdict {
             exception: self.is_exception(&thrown.exception),
             message: self.message.as_deref().is_none_or(|wanted| thrown.message.as_deref().is_some_and(|m| contains(m, wanted))),
-            function: self.function.as_deref().is_none_or(|name| thrown.frames.iter().any(|f| is_function(f, name))),
+            function: self.function.as_deref().is_none_or(|name| thrown.frames.iter().any(|f| (self.bare || !f.platform) && is_function(f, name))),
         })
     }
 
@@ -209,6 +209,16 @@ mod tests {
         assert_eq!(f(hunt(Some("KeyError"), Some("x"), Some("f"))), 2.0);
         assert_eq!(f(hunt(Some("ValueError"), Some("x"), Some("g"))), 2.0);
         assert_eq!(f(hunt(Some("KeyError"), Some("BUFFER"), Some("g"))), 0.0);
+    }
+
+    /// BCN-5: what the first exception is, not what it came from.
+    #[test]
+    fn bcn_5_only_what_is_thrown_counts() {
+        let mut crash = thrown("ValueError", "bad", &[("m", "f")]);
+        crash.extend(thrown("KeyError", "k", &[("m", "g")]));
+        assert!(hunt(Some("ValueError"), None, Some("f")).judge(&crash).unwrap().all());
+        assert!(!hunt(Some("KeyError"), None, None).judge(&crash).unwrap().all());
+        assert!(!hunt(None, None, Some("g")).judge(&crash).unwrap().all());
     }
 
     #[test]
