@@ -42,6 +42,9 @@ pub struct Genyal<'a, G> {
     generations: usize,
 }
 
+/// So many times for each of its genes a known child gets a new one.
+const RENEWALS: usize = 4;
+
 /// Says whether an evolution is over.
 type Stop<'a, G> = Box<dyn Fn(&State<G>) -> bool + 'a>;
 
@@ -114,8 +117,8 @@ impl<'a, G: Clone + 'a> Genyal<'a, G> {
         self
     }
 
-    /// A child for which this holds gets one gene made anew: where fitness is a function of the genes alone, looking at the same ones again shows
-    /// nothing.
+    /// A child for which this holds gets genes made anew until it does not, or the attempts are over: where fitness is a function of the genes alone,
+    /// looking at the same ones again shows nothing.
     #[must_use]
     pub fn known(mut self, known: impl Fn(&[G]) -> bool + 'a) -> Self {
         self.known = Box::new(known);
@@ -161,7 +164,10 @@ impl<'a, G: Clone + 'a> Genyal<'a, G> {
                 *gene = (self.gene)(rng);
             }
         }
-        if (self.known)(&child) {
+        for _ in 0..RENEWALS * child.len() {
+            if !(self.known)(&child) {
+                break;
+            }
             let at = rng.below(child.len());
             child[at] = (self.gene)(rng);
         }

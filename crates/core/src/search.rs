@@ -159,6 +159,8 @@ pub struct Evaluator<'a> {
     found: Vec<Found>,
     /// Hashes of tests that fresh processes refuted.
     refuted: FxHashSet<u64>,
+    /// By the test's hash, the statement that threw; only for engines that ask.
+    ends: Option<FxHashMap<u64, u32>>,
 }
 
 /// What became of an execution that may have met the goal.
@@ -196,7 +198,17 @@ impl<'a> Evaluator<'a> {
             known: FxHashMap::default(),
             found: Vec::new(),
             refuted: FxHashSet::default(),
+            ends: None,
         }
+    }
+
+    /// From now on, [`Evaluator::end_of`] knows.
+    pub fn remember_ends(&mut self) {
+        self.ends = Some(FxHashMap::default());
+    }
+    /// The statement at which a test that was evaluated threw.
+    pub fn end_of(&self, test: &TestCase) -> Option<u32> {
+        self.ends.as_ref()?.get(&key(test)).copied()
     }
 
     /// Scores from now on are those of `level`.
@@ -271,6 +283,9 @@ impl<'a> Evaluator<'a> {
 
     fn take_in(&mut self, test: &TestCase, execution: &Execution) -> Result<(), Stop> {
         self.evaluations += 1;
+        if let (Some(ends), Some((at, _))) = (&mut self.ends, execution.thrown()) {
+            ends.insert(key(test), at);
+        }
         self.facts.learn(test, execution);
         self.count(execution);
         self.objective.count_frames(execution, &mut self.tally.frames);

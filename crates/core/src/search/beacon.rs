@@ -4,8 +4,9 @@
 //! an argument is a random number or text, or the result of an earlier statement. Where there is none yet, a value takes its place, so that a mistake of
 //! the harness is never taken for an exception of the program (BCN-11). The objective has to be [`crate::objective::Kind::Beacon`].
 //!
-//! *Not in the paper:* optional parameters are mostly left to their defaults, and a child that was seen before gets one new statement, because running
-//! the same statements again shows nothing new.
+//! *Not in the paper:* optional parameters are mostly left to their defaults; and a child that begins with statements which are known to end in an
+//! exception gets new ones, because running them again shows nothing new. (The inverted mutation of Genyal, which replaced 99 % of a child's statements,
+//! is what kept the original from running the same ones over and over.)
 
 use std::cell::RefCell;
 
@@ -134,26 +135,44 @@ pub fn run(evaluator: &mut Evaluator<'_>, program: &Program, settings: &Settings
     }
     evaluator.pursue(1, "beacon");
     let stop: RefCell<Option<Stop>> = RefCell::new(None);
-    let seen: RefCell<FxHashSet<Vec<Gene>>> = RefCell::new(FxHashSet::default());
+    evaluator.remember_ends();
+    let seen: RefCell<Seen> = RefCell::new(Seen::default());
     let state = {
         let make = |rng: &mut Rng| gene(program, &functions, &settings.inputs, rng);
-        let rate = |all: &[Vec<Gene>]| {
-            seen.borrow_mut().extend(all.iter().cloned());
-            match evaluator.evaluate(all.iter().map(|genes| test_of(genes)).collect()) {
-                Ok(scored) => fitness(all, &scored),
-                Err(why) => {
-                    *stop.borrow_mut() = Some(why);
-                    Vec::new()
-                }
+        let rate = |all: &[Vec<Gene>]| match evaluator.evaluate(all.iter().map(|genes| test_of(genes)).collect()) {
+            Ok(scored) => {
+                all.iter().for_each(|genes| seen.borrow_mut().add(genes, evaluator.end_of(&test_of(genes))));
+                fitness(all, &scored)
+            }
+            Err(why) => {
+                *stop.borrow_mut() = Some(why);
+                Vec::new()
             }
         };
         let over = |_: &crate::genyal::State<Gene>| stop.borrow().is_some();
         let engine = Genyal::in_batches(make, rate).population(settings.population).genes(settings.genes).matches(settings.matches);
         let engine = engine.mutation(settings.mutation).elite(0).generations(settings.generations);
-        engine.known(|genes| seen.borrow().contains(genes)).until(over).run(seed)
+        engine.known(|genes| seen.borrow().knows(genes)).until(over).run(seed)
     };
     evaluator.tally.generations += state.generation as u64;
     stop.into_inner().unwrap_or(Stop::BudgetSpent)
+}
+
+/// The beginnings of individuals whose outcome is known: up to the statement that threw, or all of one that did not.
+#[derive(Default)]
+struct Seen(FxHashSet<Vec<Gene>>);
+
+impl Seen {
+    /// `end` is the number of the test's statement that threw.
+    fn add(&mut self, genes: &[Gene], end: Option<u32>) {
+        let test = test_of(genes);
+        let calls = |end: u32| test.stmts.iter().take(end as usize + 1).filter(|s| matches!(s, Stmt::Call { .. })).count();
+        self.0.insert(genes[..end.map_or(genes.len(), calls)].to_vec());
+    }
+
+    fn knows(&self, genes: &[Gene]) -> bool {
+        (1..=genes.len()).any(|n| self.0.contains(&genes[..n]))
+    }
 }
 
 /// F of each individual; 0 of those that the budget left out.
@@ -188,6 +207,17 @@ mod tests {
         assert!(values.iter().any(|v| matches!(v, Data::Int(_))) && values.iter().any(|v| matches!(v, Data::Str(_))));
         let own = [Input::OneOf(vec![Data::None])];
         assert_eq!(value(&own, &mut rng), Data::None);
+    }
+
+    #[test]
+    fn what_follows_a_known_exception_is_known() {
+        let gene = |n| gene_of(n, vec![Argument::Value(Data::Int(1))]);
+        let mut seen = Seen::default();
+        // two statements for each gene: the second call is statement 3
+        seen.add(&[gene(1), gene(2), gene(3)], Some(3));
+        assert!(seen.knows(&[gene(1), gene(2), gene(9)]) && !seen.knows(&[gene(1), gene(9), gene(3)]));
+        seen.add(&[gene(1), gene(4)], None);
+        assert!(seen.knows(&[gene(1), gene(4)]) && !seen.knows(&[gene(4), gene(1)]));
     }
 
     /// BCN-3, BCN-11: an argument is a value or an earlier result; where there is no earlier one, a value takes its place.
