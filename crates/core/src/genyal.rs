@@ -33,6 +33,7 @@ pub struct Genyal<'a, G> {
     gene: Box<dyn FnMut(&mut Rng) -> G + 'a>,
     fitness: Fitness<'a, G>,
     stop: Stop<'a, G>,
+    known: Known<'a, G>,
     genes: usize,
     population: usize,
     mutation: f64,
@@ -41,8 +42,14 @@ pub struct Genyal<'a, G> {
     generations: usize,
 }
 
+/// So many times for each of its genes a known child gets a new one.
+const RENEWALS: usize = 4;
+
 /// Says whether an evolution is over.
 type Stop<'a, G> = Box<dyn Fn(&State<G>) -> bool + 'a>;
+
+/// Says whether an individual need not be looked at again.
+type Known<'a, G> = Box<dyn Fn(&[G]) -> bool + 'a>;
 
 /// The fitness of each individual of a generation; a whole generation at once, because some fitness is measured by running many things together.
 type Fitness<'a, G> = Box<dyn FnMut(&[Vec<G>]) -> Vec<f64> + 'a>;
@@ -55,7 +62,18 @@ impl<'a, G: Clone + 'a> Genyal<'a, G> {
     /// The same where the fitness of a whole generation is found at once. A missing value counts as 0.
     pub fn in_batches(gene: impl FnMut(&mut Rng) -> G + 'a, fitness: impl FnMut(&[Vec<G>]) -> Vec<f64> + 'a) -> Self {
         let (gene, fitness) = (Box::new(gene), Box::new(fitness));
-        Genyal { gene, fitness, stop: Box::new(|_| false), genes: 8, population: 64, mutation: 0.01, matches: 5, elite: 1, generations: 500 }
+        Genyal {
+            gene,
+            fitness,
+            stop: Box::new(|_| false),
+            known: Box::new(|_| false),
+            genes: 8,
+            population: 64,
+            mutation: 0.01,
+            matches: 5,
+            elite: 1,
+            generations: 500,
+        }
     }
     /// Genes of an individual.
     #[must_use]
@@ -99,6 +117,14 @@ impl<'a, G: Clone + 'a> Genyal<'a, G> {
         self
     }
 
+    /// A child for which this holds gets genes made anew until it does not, or the attempts are over: where fitness is a function of the genes alone,
+    /// looking at the same ones again shows nothing.
+    #[must_use]
+    pub fn known(mut self, known: impl Fn(&[G]) -> bool + 'a) -> Self {
+        self.known = Box::new(known);
+        self
+    }
+
     /// Evolves; the same seed gives the same result.
     pub fn run(mut self, seed: u64) -> State<G> {
         let mut rng = Rng::stream(seed, "genyal");
@@ -137,6 +163,13 @@ impl<'a, G: Clone + 'a> Genyal<'a, G> {
             if rng.chance(self.mutation) {
                 *gene = (self.gene)(rng);
             }
+        }
+        for _ in 0..RENEWALS * child.len() {
+            if !(self.known)(&child) {
+                break;
+            }
+            let at = rng.below(child.len());
+            child[at] = (self.gene)(rng);
         }
         child
     }
@@ -189,6 +222,46 @@ mod tests {
         assert_eq!((run(3).genes, run(3).evaluations), (run(3).genes, 64 + 5 * 63));
         let long = Genyal::new(bit, ones).genes(30).generations(40).run(3);
         assert!(long.fitness >= run(3).fitness);
+    }
+
+    /// BCN-6: tournaments of five favour the fitter, and a child is the head of one parent and the tail of the other.
+    #[test]
+    fn bcn_6_a_child_has_one_cut_and_fit_parents() {
+        let generations = std::cell::RefCell::new(Vec::new());
+        let mut made = 0u32;
+        // eight genes in a row belong to the same individual of the first generation, and higher ones are fitter
+        let gene = |_: &mut Rng| {
+            made += 1;
+            (made - 1) / 8
+        };
+        let rate = |all: &[Vec<u32>]| {
+            generations.borrow_mut().push(all.to_vec());
+            all.iter().map(|genes| f64::from(genes[0])).collect()
+        };
+        Genyal::in_batches(gene, rate).mutation(0.0).elite(0).generations(1).run(5);
+        let children = &generations.borrow()[1];
+        assert_eq!(children.len(), 64);
+        assert!(children.iter().all(|c| c.windows(2).filter(|w| w[0] != w[1]).count() <= 1));
+        let mean = children.iter().flatten().map(|p| f64::from(*p)).sum::<f64>() / (64.0 * 8.0);
+        assert!(mean > 45.0, "the mean of all is 31.5, of the best of five about 53: {mean}");
+    }
+
+    #[test]
+    fn known_children_get_a_new_gene() {
+        let seen = std::cell::RefCell::new(std::collections::HashSet::new());
+        let count = |genes: &[u32]| {
+            seen.borrow_mut().insert(genes.to_vec());
+            0.0
+        };
+        let gene = |rng: &mut Rng| rng.next_u64() as u32;
+        let run = |known: bool| {
+            seen.borrow_mut().clear();
+            Genyal::new(gene, count).population(10).generations(50).elite(0).known(|g| known && seen.borrow().contains(g)).run(1);
+            seen.borrow().len()
+        };
+        // all but equal children of one generation
+        assert!(run(true) > 480);
+        assert!(run(false) < 400);
     }
 
     #[test]

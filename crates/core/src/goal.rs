@@ -1,6 +1,9 @@
 //! The goal: which throwable, through which frames, resolved against the program; and when an execution meets it.
 //!
-//! Level `k` asks for the innermost program frames 1..=k (architecture: frames are counted innermost = 1).
+//! Level `k` asks for the innermost program frames 1..=k (architecture: frames are counted innermost = 1). A hunt has no frames to go through; its one
+//! level stands for the callables that tests may begin with.
+
+pub mod hunt;
 
 use std::sync::Arc;
 
@@ -8,6 +11,7 @@ use crate::execution::Execution;
 use crate::message::distance;
 use crate::program::{MethodId, MethodKind, Program, TypeId};
 use crate::trace::{Frame, Throwable, Trace, Via, Wanted, accepts, is_recursion, reached};
+use hunt::Hunt;
 
 /// A frame found in the program.
 #[derive(Clone, Debug)]
@@ -59,6 +63,8 @@ pub struct CrashGoal {
     pub overflow: bool,
     /// All wanted program frames, for acceptance.
     pub(crate) wanted: Arc<[Frame]>,
+    /// What to look for instead of frames.
+    pub hunt: Option<Arc<Hunt>>,
 }
 
 impl CrashGoal {
@@ -75,12 +81,22 @@ impl CrashGoal {
 
     /// How the execution meets the goal at `level`, if it does.
     pub fn met_by(&self, level: usize, execution: &Execution) -> Option<Via> {
-        let (_, chain) = execution.thrown()?;
-        accepts(&self.wanted(level), chain).filter(|_| self.tells_same(chain))
+        self.accepts(level, execution.thrown()?.1)
+    }
+
+    /// How a thrown chain meets the goal at `level`, if it does.
+    pub fn accepts(&self, level: usize, chain: &[Throwable]) -> Option<Via> {
+        match &self.hunt {
+            Some(hunt) => hunt.judge(chain).filter(|verdict| verdict.all()).map(|_| Via::Direct),
+            None => accepts(&self.wanted(level), chain).filter(|_| self.tells_same(chain)),
+        }
     }
 
     /// The outermost level that a thrown chain meets; 0 if none.
     pub fn level_of(&self, chain: &[Throwable]) -> usize {
+        if self.hunt.is_some() {
+            return usize::from(self.accepts(1, chain).is_some());
+        }
         if !self.tells_same(chain) {
             return 0;
         }
@@ -99,12 +115,14 @@ impl CrashGoal {
         self.frames[..level.min(self.frames.len())].iter().any(|f| f.first_use)
     }
 
-    /// The types of its frames, innermost first, each once.
+    /// The types of its frames, innermost first, each once; of a hunt, also those of what it calls and aims at.
     pub fn classes(&self) -> Vec<TypeId> {
         let mut classes: Vec<TypeId> = Vec::new();
-        for frame in &self.frames {
-            if !classes.contains(&frame.class) {
-                classes.push(frame.class);
+        let (frames, hunt) = (self.frames.iter().map(|f| f.class), self.hunt.as_deref());
+        let aimed_at = hunt.into_iter().flat_map(|h| h.sites.iter().map(|s| s.class).chain(h.types.iter().copied()));
+        for class in frames.chain(aimed_at) {
+            if !classes.contains(&class) {
+                classes.push(class);
             }
         }
         classes
@@ -150,6 +168,7 @@ pub fn resolve(trace: &Trace, program: &Program) -> Result<CrashGoal, Unresolved
         mismatches,
         overflow,
         wanted,
+        hunt: None,
     })
 }
 

@@ -49,6 +49,17 @@ pub struct Effort<'e> {
     pub out_of_time: &'e dyn Fn() -> bool,
 }
 
+/// Statements only, each dropped if the goal is still met without it (BCN-7); arguments stay as they were found.
+pub fn greedy(evaluator: &mut Evaluator<'_>, level: usize, test: &TestCase, effort: Effort<'_>) -> Result<TestCase, Stop> {
+    evaluator.emit(Event::Minimizing { statements: test.len() });
+    let mut oracle = Oracle { evaluator, level, known: FxHashMap::default(), left: effort.executions, out_of_time: effort.out_of_time };
+    let best = statements::pass(&mut oracle, test)?;
+    if best != *test && !oracle.evaluator.holds_pristine(&best, level)? {
+        return Ok(test.clone());
+    }
+    Ok(best)
+}
+
 /// The smallest test that the passes find; `test` itself if nothing smaller is accepted.
 pub fn minimize(evaluator: &mut Evaluator<'_>, program: &Program, level: usize, test: &TestCase, effort: Effort<'_>) -> Result<TestCase, Stop> {
     evaluator.emit(Event::Minimizing { statements: test.len() });

@@ -2,6 +2,7 @@
 
 pub mod block_coverage;
 pub mod context;
+pub mod hunting;
 pub mod line_distance;
 pub mod st_distance;
 pub mod trace_distance;
@@ -65,6 +66,8 @@ pub enum Kind {
     WeightedSum,
     /// Botsing: frame by frame from the outermost inwards (BBC-2).
     StDistance,
+    /// Beacon, for hunts only: 5 - F (BCN-4). Hunts with another fitness have it refined.
+    Beacon,
 }
 
 /// What decides between tests of equal fitness.
@@ -120,22 +123,27 @@ pub struct Objective {
     settings: Settings,
     /// By frame, innermost first.
     lines: Vec<LineGoal>,
+    /// What a hunt aims at.
+    sites: hunting::Sites,
 }
 
 impl Objective {
     pub fn new(settings: impl Into<Settings>, program: &Program, plan: &ProbePlan, goal: &CrashGoal) -> Objective {
         let settings = settings.into();
         let lines = goal.frames.iter().map(|f| LineGoal { blocked: settings.blocked, ..LineGoal::new(program, plan, f) }).collect();
-        Objective { settings, lines }
+        Objective { settings, lines, sites: hunting::Sites::new(program, plan, goal) }
     }
 
     pub fn score(&self, goal: &CrashGoal, level: usize, execution: &Execution) -> Score {
         if goal.met_by(level, execution).is_some() {
             return Score { value: 0.0, missing: 0, blocks: None, met: true };
         }
+        if let Some(hunt) = &goal.hunt {
+            return hunting::score(self, hunt, execution);
+        }
         let value = match self.settings.kind {
             Kind::WeightedSum => weighted_sum::value(self, goal, level, execution),
-            Kind::StDistance => st_distance::value(self, goal, level, execution),
+            Kind::StDistance | Kind::Beacon => st_distance::value(self, goal, level, execution),
         };
         debug_assert!(!value.is_nan(), "a fitness value is a number");
         let lattice = self.settings.secondary == Secondary::Lattice;
@@ -149,7 +157,7 @@ impl Objective {
     fn blocks(&self, goal: &CrashGoal, level: usize, execution: &Execution) -> Option<Arc<BlockCoverage>> {
         let frame = match self.settings.kind {
             Kind::WeightedSum => weighted_sum::line_of(self.settings.line_target, level),
-            Kind::StDistance => self.first_uncovered(goal, level, execution).unwrap_or(0),
+            Kind::StDistance | Kind::Beacon => self.first_uncovered(goal, level, execution).unwrap_or(0),
         };
         self.lines[frame].blocks(execution).map(Arc::new)
     }

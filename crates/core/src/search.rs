@@ -4,6 +4,7 @@
 //! met. An engine cannot miss a reproduction, overrun a budget or lie in statistics. Two doors: [`Evaluator::evaluate`] for engines,
 //! [`Evaluator::holds`] for the minimiser.
 
+pub mod beacon;
 pub mod blocked;
 pub mod facts;
 pub mod genetic;
@@ -118,6 +119,8 @@ pub struct Tally {
     pub messages: Vec<(String, Vec<String>)>,
     /// What stands in the way, by level from 1.
     pub blocked: Vec<Blocked>,
+    /// Generations after the first.
+    pub generations: u64,
 }
 
 /// What an engine is: a way to choose the next tests.
@@ -158,6 +161,8 @@ pub struct Evaluator<'a> {
     found: Vec<Found>,
     /// Hashes of tests that fresh processes refuted.
     refuted: FxHashSet<u64>,
+    /// By the test's hash, the statement that threw; only for engines that ask.
+    ends: Option<FxHashMap<u64, u32>>,
 }
 
 /// What became of an execution that may have met the goal.
@@ -196,7 +201,17 @@ impl<'a> Evaluator<'a> {
             known: FxHashMap::default(),
             found: Vec::new(),
             refuted: FxHashSet::default(),
+            ends: None,
         }
+    }
+
+    /// From now on, [`Evaluator::end_of`] knows.
+    pub fn remember_ends(&mut self) {
+        self.ends = Some(FxHashMap::default());
+    }
+    /// The statement at which a test that was evaluated threw.
+    pub fn end_of(&self, test: &TestCase) -> Option<u32> {
+        self.ends.as_ref()?.get(&key(test)).copied()
     }
 
     /// Scores from now on are those of `level`.
@@ -293,6 +308,9 @@ impl<'a> Evaluator<'a> {
 
     fn take_in(&mut self, test: &TestCase, execution: &Execution) -> Result<(), Stop> {
         self.evaluations += 1;
+        if let (Some(ends), Some((at, _))) = (&mut self.ends, execution.thrown()) {
+            ends.insert(key(test), at);
+        }
         self.facts.learn(test, execution);
         self.count(execution);
         self.objective.count_frames(execution, &mut self.tally.frames);
@@ -387,7 +405,13 @@ impl<'a> Evaluator<'a> {
         Ok(execution.thrown().filter(|_| met).map(|(at, _)| at))
     }
 
-    /// The same, pristine: the last word before rendering.
+    /// What the test throws in a worker that has run nothing before; nothing if it ends otherwise.
+    pub fn thrown_by(&mut self, test: &TestCase) -> Result<Vec<Throwable>, Stop> {
+        let execution = self.session.execute_pristine(test)?;
+        Ok(execution.thrown().map(|(_, chain)| chain.to_vec()).unwrap_or_default())
+    }
+
+    /// Whether the goal is met at `level`, pristine: the last word before rendering.
     pub fn holds_pristine(&mut self, test: &TestCase, level: usize) -> Result<bool, Stop> {
         let execution = self.session.execute_pristine(test)?;
         Ok(self.goal.met_by(level, &execution).is_some())

@@ -3,6 +3,7 @@
 //! Choosing an interpreter is not done here, and no environment variable is read.
 
 mod importing;
+mod members;
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -13,6 +14,7 @@ use rethrow_worker::process::{JailedCommand, Scratch, SpawnError, run_to_end};
 use rethrow_worker::sandbox::Sandbox;
 
 pub use importing::{ImportProblem, try_imports};
+pub use members::{Member, MemberKind, members};
 
 /// The oldest version whose syntax trees and tracebacks are understood.
 pub const OLDEST: (u32, u32) = (3, 8);

@@ -11,6 +11,7 @@ mod examples;
 mod file;
 mod find;
 pub(crate) mod index;
+mod member;
 mod platform;
 pub(crate) mod resolve;
 mod shapes;
@@ -25,10 +26,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rethrow_core::parsed::Diagnostic;
-use rethrow_core::program::{MethodId, Program};
+use rethrow_core::program::{MethodId, Program, TypeId};
 use rethrow_core::trace::Trace;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::interpreter::Member;
 pub use align::align;
 pub(crate) use build::Origin;
 pub(crate) use file::{File, Lines};
@@ -82,6 +84,27 @@ impl Sources {
     }
 }
 
+impl Sources {
+    /// The types of files whose text has one of the words, at most `limit` files.
+    pub fn mentioning(&self, program: &Program, words: &[String], limit: usize) -> Vec<TypeId> {
+        let has = |file: &&File| {
+            let text = file.text.to_lowercase();
+            words.iter().any(|word| text.contains(word))
+        };
+        let modules: FxHashSet<&str> = self.files.iter().filter(has).take(limit).map(|f| f.module.as_str()).collect();
+        program.types().filter(|t| !program.ty(*t).platform && modules.contains(program.package(*t))).collect()
+    }
+
+    /// The type that defines what a method stands for: another module, where a name was imported.
+    pub fn defined_in(&self, program: &Program, method: MethodId) -> TypeId {
+        let like = match self.origins.get(method.0 as usize) {
+            Some(Origin::Member { like: Some(like), .. }) => self.methods.get(like).copied(),
+            _ => None,
+        };
+        program.method(like.unwrap_or(method)).owner
+    }
+}
+
 /// A program and the files it was read from.
 pub struct Loaded {
     pub program: Program,
@@ -91,6 +114,15 @@ pub struct Loaded {
 
 /// Reads the packages of the traces' files and those of `modules` (dotted names, for a hunt without trace).
 pub fn load(traces: &[&Trace], modules: &[String], places: &Places) -> Loaded {
+    load_with(traces, modules, None, places)
+}
+
+/// Reads the package of a module and adds what can be called in it though its source does not define it.
+pub fn load_module(module: &str, members: &[Member], places: &Places) -> Loaded {
+    load_with(&[], &[module.to_string()], Some((module, members)), places)
+}
+
+fn load_with(traces: &[&Trace], modules: &[String], hunted: Option<(&str, &[Member])>, places: &Places) -> Loaded {
     let places = places.with_src();
     let mut reader = Reader { places: &places, files: Vec::new(), known: FxHashSet::default(), bytes: 0, skipped: 0, diagnostics: Vec::new() };
     let mut first = Vec::new();
@@ -119,7 +151,7 @@ pub fn load(traces: &[&Trace], modules: &[String], places: &Places) -> Loaded {
     if skipped > 0 {
         diagnostics.push(Diagnostic::general(format!("{skipped} further files of the packages were not read")));
     }
-    let (program, sources) = build::build(places, files);
+    let (program, sources) = build::build(places, files, hunted);
     Loaded { program, sources, diagnostics }
 }
 

@@ -14,6 +14,7 @@ use crate::commands::jail::{own_executable, spawn_error};
 use crate::commands::sandbox_mode;
 use crate::config::Config;
 use crate::error::{FrameRow, FrameTable, UserError};
+use crate::hunt;
 use crate::language::{self, FoundTrace, Language, Opened, Platform};
 use crate::record::Input;
 use crate::report::Event;
@@ -30,6 +31,9 @@ pub struct Aligned {
 
 /// See the module documentation. Tells of each step by an event.
 pub fn align(config: &Config, emit: &mut dyn FnMut(Event)) -> Result<Aligned, UserError> {
+    if let Some(choice) = &config.hunt {
+        return hunt::align(config, choice, emit);
+    }
     let layers = probe_sandbox(config)?;
     emit(Event::Sandbox { layers: banner(config, &layers) });
     let mut notes = Vec::new();
@@ -90,12 +94,13 @@ fn check_frames(trace: &Trace) -> Result<usize, UserError> {
     }
 }
 
-fn read_inputs(config: &Config) -> Result<Vec<Input>, UserError> {
+pub fn read_inputs(config: &Config) -> Result<Vec<Input>, UserError> {
     let read = |path: &std::path::PathBuf| Input::read(path).map_err(|e| UserError::ClassPathCorrupt { path: path.clone(), why: e.to_string() });
-    std::iter::once(&config.log).chain(&config.classpath).map(read).collect()
+    let log = Some(&config.log).filter(|_| config.hunt.is_none());
+    log.into_iter().chain(&config.classpath).map(read).collect()
 }
 
-fn count_classes(program: &Program) -> usize {
+pub fn count_classes(program: &Program) -> usize {
     let ours = |t: &rethrow_core::program::TypeId| {
         let def = program.ty(*t);
         !def.platform && !def.missing

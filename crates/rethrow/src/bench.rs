@@ -1,5 +1,6 @@
 //! Measurements of rethrow itself: executed tests per second, and how many real crashes are reproduced how fast.
 
+pub mod beacon;
 mod calls;
 pub mod fetch;
 mod machine;

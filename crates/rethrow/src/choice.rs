@@ -32,6 +32,7 @@ impl SearchChoice {
             objective: options.objective.unwrap_or(match preset.kind {
                 objective::Kind::WeightedSum => Objective::WeightedSum,
                 objective::Kind::StDistance => Objective::StDistance,
+                objective::Kind::Beacon => Objective::Beacon,
             }),
             secondary: options.secondary.unwrap_or(match preset.secondary {
                 objective::Secondary::None => Secondary::None,
@@ -54,6 +55,7 @@ impl SearchChoice {
             kind: match self.objective {
                 Objective::WeightedSum => objective::Kind::WeightedSum,
                 Objective::StDistance => objective::Kind::StDistance,
+                Objective::Beacon => objective::Kind::Beacon,
             },
             secondary: match self.secondary {
                 Secondary::None => objective::Secondary::None,
@@ -96,6 +98,7 @@ fn core_preset(preset: Preset) -> presets::Preset {
         Preset::Default => presets::Preset::Default,
         Preset::Evocrash => presets::Preset::EvoCrash,
         Preset::Botsing => presets::Preset::Botsing,
+        Preset::Beacon => presets::Preset::Beacon,
     }
 }
 
@@ -105,7 +108,7 @@ mod tests {
 
     #[test]
     fn a_preset_is_taken_as_it_is_and_what_is_given_beside_it_counts() {
-        for preset in [Preset::Default, Preset::Evocrash, Preset::Botsing] {
+        for preset in [Preset::Default, Preset::Evocrash, Preset::Botsing, Preset::Beacon] {
             let options = SearchOptions { preset, objective: None, secondary: None, trace_distance: None, match_message: false, without: Without::default() };
             assert_eq!(SearchChoice::of(options).objective(), core_preset(preset).objective());
             let changed = SearchOptions { objective: Some(Objective::WeightedSum), secondary: Some(Secondary::Bbc), ..options };

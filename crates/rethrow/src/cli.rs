@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::mechanism::{Without, parse_without};
 
-pub use bench::{BenchFetchArgs, BenchReportArgs, BenchRunArgs, SuiteArgs, Variant};
+pub use bench::{BeaconArgs, BenchFetchArgs, BenchReportArgs, BenchRunArgs, SuiteArgs, Variant};
 
 /// Longer budgets are typing errors.
 const LONGEST_BUDGET: Duration = Duration::from_secs(7 * 24 * 3600);
@@ -42,6 +42,8 @@ Exit codes:
 pub enum Command {
     /// Find a test that makes the program crash as in the log
     Reproduce(ReproduceArgs),
+    /// Find a test that throws a certain exception, without a trace: from the callables of a Python module or of a Java class
+    Hunt(HuntArgs),
     /// Write tests for classes: a regression suite, and failing tests for what looks like defects
     Generate(GenerateArgs),
     /// Confirm the test case of an earlier run once more
@@ -96,7 +98,7 @@ pub struct ReproduceArgs {
     /// JUnit version of the test [default: as found on the class path, else 4]
     #[arg(long, value_name = "VERSION", value_parser = parse_junit)]
     pub junit: Option<u32>,
-    /// `failing`: red until the defect is fixed; `expect`: green now, expects the exception
+    /// `failing`: red until the defect is fixed; `expect` (`raises`): green now, expects the exception; `xfail`: green now, marked as known to fail
     #[arg(long, value_name = "STYLE", value_enum, default_value_t = Style::Failing)]
     pub style: Style,
     /// The JDK to run the program with
@@ -114,6 +116,78 @@ pub struct ReproduceArgs {
     pub search: SearchOptions,
     #[command(flatten)]
     pub output: Output,
+}
+
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("where").required(true))]
+pub struct HuntArgs {
+    /// The Python module whose functions and classes are called: `mypkg.mod`
+    #[arg(long, value_name = "NAME", group = "where")]
+    pub module: Option<String>,
+    /// The Java class whose methods are called: `org.example.Foo`
+    #[arg(long, value_name = "NAME", group = "where", requires = "classpath")]
+    pub class: Option<String>,
+    /// The exception wanted, or one of its subtypes; the end of the name is enough
+    #[arg(long, value_name = "TYPE")]
+    pub exception: Option<String>,
+    /// Words that its message has to contain; capitals matter if there are any in them
+    #[arg(long, value_name = "TEXT")]
+    pub message: Option<String>,
+    /// A function that has to be on the stack when it is thrown
+    #[arg(long, value_name = "NAME")]
+    pub function: Option<String>,
+    /// Jars and class folders, colon-separated (`lib/*` takes all jars of a folder); also `-cp`
+    #[arg(long, value_name = "PATHS")]
+    pub classpath: Vec<OsString>,
+    /// The Python interpreter that has the program's packages [default: that of the active virtual environment, .venv, else python3]
+    #[arg(long, value_name = "PATH")]
+    pub python: Option<PathBuf>,
+    /// A folder with the program's own Python modules; repeatable
+    #[arg(long, value_name = "DIR")]
+    pub source: Vec<PathBuf>,
+    /// Time for everything: search, minimisation and confirmation (500ms, 90s, 5m, 1h)
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_budget)]
+    pub budget: Duration,
+    /// Stop the search after so many executed tests
+    #[arg(long, value_name = "N")]
+    pub max_evaluations: Option<u64>,
+    /// Start of all chance
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Where the test goes [default: <run-dir>/tests]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Where the run record goes
+    #[arg(long, value_name = "DIR", default_value = "rethrow.out")]
+    pub run_dir: PathBuf,
+    /// JUnit version of the test [default: as found on the class path, else 4]
+    #[arg(long, value_name = "VERSION", value_parser = parse_junit)]
+    pub junit: Option<u32>,
+    /// `failing`: red until the defect is fixed; `expect` (`raises`): green now, expects the exception; `xfail`: green now, marked as known to fail
+    #[arg(long, value_name = "STYLE", value_enum, default_value_t = Style::Failing)]
+    pub style: Style,
+    /// The JDK to run the program with
+    #[arg(long, value_name = "DIR")]
+    pub java_home: Option<PathBuf>,
+    #[command(flatten)]
+    pub jail: JailOptions,
+    /// Worker processes [default: one for each core, at most 4]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub workers: Option<u32>,
+    /// Fresh processes that have to agree before the test counts as confirmed; 0 skips confirmation
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(0..=100))]
+    pub confirm_runs: u32,
+    /// `beacon` is the published configuration: a module's functions only, no types
+    #[arg(long, value_name = "NAME", value_enum, default_value_t = HuntPreset::Default)]
+    pub preset: HuntPreset,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum HuntPreset {
+    Default,
+    Beacon,
 }
 
 #[derive(Debug, Args)]
@@ -268,6 +342,8 @@ pub enum BenchCommand {
     Report(BenchReportArgs),
     /// Fetch what the crashes of a suite need, and print the class path of each
     Fetch(BenchFetchArgs),
+    /// Beacon's three experiments, with the published configuration and with the default
+    Beacon(BeaconArgs),
 }
 
 #[derive(Debug, Args)]
@@ -304,7 +380,11 @@ pub enum Format {
 #[serde(rename_all = "snake_case")]
 pub enum Style {
     Failing,
+    /// `pytest.raises`, in Python's words.
+    #[value(alias = "raises")]
     Expect,
+    /// Marked as a known failure; where the framework has no such mark, as `expect`.
+    Xfail,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
@@ -321,6 +401,9 @@ pub enum Preset {
     Default,
     Evocrash,
     Botsing,
+    /// Of hunts.
+    #[value(skip)]
+    Beacon,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
@@ -328,6 +411,9 @@ pub enum Preset {
 pub enum Objective {
     WeightedSum,
     StDistance,
+    /// Of hunts.
+    #[value(skip)]
+    Beacon,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]

@@ -14,8 +14,9 @@ use rethrow_jvm::jdk::{self, Jdk};
 use serde::{Deserialize, Serialize};
 
 use crate::choice::SearchChoice;
-use crate::cli::{GenerateArgs, ReproduceArgs, Sandbox, Style};
+use crate::cli::{GenerateArgs, HuntArgs, HuntPreset, Preset, ReproduceArgs, Sandbox, SearchOptions, Style};
 use crate::error::UserError;
+use crate::mechanism::Without;
 
 /// More workers than this do not pay by default: each holds a whole JVM.
 const DEFAULT_WORKERS: usize = 4;
@@ -53,8 +54,31 @@ pub struct Config {
     pub confirm_runs: u32,
     #[serde(default)]
     pub search: SearchChoice,
+    /// What to look for where there is no log.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hunt: Option<HuntChoice>,
     #[serde(skip)]
     pub host: Host,
+}
+
+/// The target of a hunt: a module or a class, and what is to be thrown.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HuntChoice {
+    pub module: Option<String>,
+    pub class: Option<String>,
+    pub exception: Option<String>,
+    pub message: Option<String>,
+    pub function: Option<String>,
+}
+
+impl HuntChoice {
+    /// In a few words: `ValueError "buffer size" in compose`.
+    pub fn words(&self) -> String {
+        let mut words = vec![self.exception.clone().unwrap_or_else(|| "any exception".into())];
+        words.extend(self.message.as_ref().map(|m| format!("\"{m}\"")));
+        words.extend(self.function.as_ref().map(|f| format!("through {f}")));
+        words.join(" ")
+    }
 }
 
 /// The machine and the moment. Not recorded: it names what is private and changes from run to run.
@@ -185,6 +209,7 @@ impl Config {
             workers: args.workers.map_or(host.cores.min(DEFAULT_WORKERS), |n| n as usize),
             confirm_runs: args.confirm_runs,
             search: SearchChoice::of(args.search),
+            hunt: None,
             host,
         })
     }
@@ -214,6 +239,53 @@ impl Config {
             workers: args.workers.map_or(host.cores.min(DEFAULT_WORKERS), |n| n as usize),
             confirm_runs: 1,
             search: SearchChoice::default(),
+            hunt: None,
+            host,
+        })
+    }
+
+    /// For a run that has a target instead of a log.
+    pub fn for_hunt(args: HuntArgs, host: Host) -> Result<Config, UserError> {
+        let asked = |text: Option<String>| text.map(|t| t.trim().to_string()).filter(|t| !t.is_empty());
+        let hunt = HuntChoice {
+            module: asked(args.module),
+            class: asked(args.class),
+            exception: asked(args.exception),
+            message: asked(args.message),
+            function: asked(args.function),
+        };
+        let bad = |why: &str| Err(UserError::BadFlags { why: why.into() });
+        if hunt.exception.is_none() && hunt.message.is_none() && hunt.function.is_none() {
+            return bad("a hunt needs at least one of --exception, --message and --function");
+        }
+        if args.preset == HuntPreset::Beacon && hunt.class.is_some() {
+            return bad("--preset beacon calls the functions of a Python module: give --module");
+        }
+        let absolute = |path: &Path| host.cwd.join(path);
+        let run_dir = absolute(&args.run_dir);
+        let preset = if args.preset == HuntPreset::Beacon { Preset::Beacon } else { Preset::Default };
+        Ok(Config {
+            log: PathBuf::new(),
+            from_stdin: false,
+            classpath: expand_classpath(&args.classpath, &host.cwd)?,
+            python: args.python.as_deref().map(|p| host.command(p)),
+            source: args.source.iter().map(|p| absolute(p)).collect(),
+            target_frame: None,
+            pick: 1,
+            budget_ms: args.budget.as_millis() as u64,
+            max_evaluations: args.max_evaluations,
+            seed: args.seed,
+            out: args.out.as_deref().map_or_else(|| run_dir.join("tests"), absolute),
+            run_dir,
+            junit: args.junit,
+            style: args.style,
+            java_home: args.java_home.as_deref().map(absolute),
+            sandbox: args.jail.sandbox,
+            allow_read: args.jail.allow_read.iter().map(|p| absolute(p)).collect(),
+            workers: args.workers.map_or(host.cores.min(DEFAULT_WORKERS), |n| n as usize),
+            confirm_runs: args.confirm_runs,
+            search: SearchChoice::of(SearchOptions { preset, objective: None, secondary: None, trace_distance: None, match_message: false, without: Without::default() }),
+            hunt: Some(hunt),
             host,
         })
     }

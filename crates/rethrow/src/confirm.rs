@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use rethrow_core::goal::CrashGoal;
 use rethrow_core::target::confirmation::{Command, ConfirmPlan, Ended, RESULT_FILE, drop_harness};
-use rethrow_core::trace::{Throwable, Via, accepts};
+use rethrow_core::trace::{Throwable, Via};
 
 use rethrow_worker::process::{Finished, JailedCommand, SpawnError, run_to_end};
 use rethrow_worker::sandbox::Sandbox;
@@ -73,6 +73,8 @@ pub struct Confirmation {
     pub level: usize,
     /// Wrapped in at least one run: `Cause`.
     pub via: Option<Via>,
+    /// What the first run that met the goal threw.
+    pub thrown: Option<Throwable>,
 }
 
 /// Why nothing could be confirmed or refuted.
@@ -89,15 +91,15 @@ pub fn confirm(plan: &ConfirmPlan, goal: &CrashGoal, level: usize, settings: &Se
     write_files(plan, settings.scratch)?;
     let compiled = compile(plan, settings)?;
     if compiled.is_err() {
-        return Ok(Confirmation { compiled, runs: Vec::new(), confirmed: 0, level: 0, via: None });
+        return Ok(Confirmation { compiled, runs: Vec::new(), confirmed: 0, level: 0, via: None, thrown: None });
     }
-    let mut runs = run_all(plan, goal, level, settings)?;
+    let (mut runs, thrown): (Vec<RunResult>, Vec<Option<Throwable>>) = run_all(plan, goal, level, settings)?.into_iter().unzip();
     if let Some(command) = &plan.passes
         && !passes(plan, command, settings)?
     {
         refute(&mut runs);
     }
-    Ok(summary(runs))
+    Ok(Confirmation { thrown: thrown.into_iter().flatten().next(), ..summary(runs) })
 }
 
 /// A test that expects the crash and was not seen to pass confirms nothing, whatever its body throws.
@@ -120,6 +122,7 @@ fn summary(runs: Vec<RunResult>) -> Confirmation {
         confirmed: met.len(),
         level: met.iter().map(|(level, _)| *level).min().unwrap_or(0),
         via: met.iter().map(|(_, via)| *via).max(),
+        thrown: None,
         runs,
     }
 }
@@ -156,11 +159,11 @@ fn compile(plan: &ConfirmPlan, settings: &Settings<'_>) -> Result<Result<(), Str
     Ok(Ok(()))
 }
 
-fn run_all(plan: &ConfirmPlan, goal: &CrashGoal, level: usize, settings: &Settings<'_>) -> Result<Vec<RunResult>, ConfirmError> {
+fn run_all(plan: &ConfirmPlan, goal: &CrashGoal, level: usize, settings: &Settings<'_>) -> Result<Vec<Run>, ConfirmError> {
     let numbers: Vec<usize> = (0..settings.runs).collect();
     let mut results = Vec::new();
     for group in numbers.chunks(settings.parallel.max(1)) {
-        let group: Vec<Result<RunResult, ConfirmError>> = std::thread::scope(|scope| {
+        let group: Vec<Result<Run, ConfirmError>> = std::thread::scope(|scope| {
             let started: Vec<_> = group.iter().map(|n| scope.spawn(move || run(plan, goal, level, *n, settings))).collect();
             started.into_iter().map(|thread| thread.join().expect("a run does not panic")).collect()
         });
@@ -171,23 +174,31 @@ fn run_all(plan: &ConfirmPlan, goal: &CrashGoal, level: usize, settings: &Settin
     Ok(results)
 }
 
-fn run(plan: &ConfirmPlan, goal: &CrashGoal, level: usize, number: usize, settings: &Settings<'_>) -> Result<RunResult, ConfirmError> {
+/// How a run ended, and what it threw if that met the goal.
+type Run = (RunResult, Option<Throwable>);
+
+fn run(plan: &ConfirmPlan, goal: &CrashGoal, level: usize, number: usize, settings: &Settings<'_>) -> Result<Run, ConfirmError> {
     let ended = match start(plan, &plan.run, &format!("run-{number}"), settings)? {
         Start::Ended(ended) => ended,
-        Start::Not(result) => return Ok(result),
+        Start::Not(result) => return Ok((result, None)),
     };
     Ok(match ended {
-        Ended::Returned => RunResult::Returned,
+        Ended::Returned => (RunResult::Returned, None),
         Ended::Thrown(chain) => compared(goal, level, drop_harness(chain, &plan.harness)),
     })
 }
 
-fn compared(goal: &CrashGoal, level: usize, chain: Vec<Throwable>) -> RunResult {
+fn compared(goal: &CrashGoal, level: usize, chain: Vec<Throwable>) -> Run {
     let reached = goal.level_of(&chain);
-    match accepts(&goal.wanted(level), &chain).filter(|_| goal.tells_same(&chain)) {
-        Some(via) => RunResult::Met { level: reached.max(level), via },
-        None => RunResult::Other { thrown: chain.first().map(|t| t.exception.clone()).unwrap_or_default(), level: reached },
+    match goal.accepts(level, &chain) {
+        Some(via) => (RunResult::Met { level: reached.max(level), via }, chain.into_iter().next().map(own_frames)),
+        None => (RunResult::Other { thrown: chain.first().map(|t| t.exception.clone()).unwrap_or_default(), level: reached }, None),
     }
+}
+
+/// Without the frames of the platform, among which are those of the test framework.
+fn own_frames(thrown: Throwable) -> Throwable {
+    Throwable { frames: thrown.program_frames(), ..thrown }
 }
 
 fn passes(plan: &ConfirmPlan, command: &Command, settings: &Settings<'_>) -> Result<bool, ConfirmError> {

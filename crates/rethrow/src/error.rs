@@ -53,6 +53,15 @@ pub enum UserError {
         wanted: String,
         near: String,
     },
+    /// The hunted class is not there.
+    NoSuchClass {
+        class: String,
+        near: Vec<String>,
+    },
+    /// A hunted module has nothing of its own that can be called.
+    NothingToCall {
+        module: String,
+    },
     NoClassPath,
     ClassPathMissing {
         path: PathBuf,
@@ -222,6 +231,10 @@ impl UserError {
                 table.lines(glyphs), format!("ask for at most --target-frame {}, or {}", table.fitting(), table.advice())),
             E::NoClasses { wanted, near } => ("no_classes", 3, format!("no class on the class path matches {wanted}"), vec![],
                 format!("give names as in --classes 'org.example.*'; there are {near}")),
+            E::NoSuchClass { class, near } => ("no_such_class", 3, format!("{class} is not on the class path"), vec![],
+                format!("give the whole name with --class; there are {}", some_of(near))),
+            E::NothingToCall { module } => ("nothing_to_call", 3, format!("{module} defines no function or class"), vec![],
+                "name the module that does with --module; what it only imports from other packages does not count".into()),
             E::NoClassPath => ("no_class_path", 2, "no class path given".into(), vec![],
                 "name the jars and class folders of the program: --classpath app.jar:lib/*".into()),
             E::ClassPathMissing { path } => ("class_path_missing", 3, format!("{} is not there", path.display()), vec![],

@@ -77,6 +77,16 @@ pub fn explain(evaluator: &Evaluator<'_>, aligned: &Aligned, rules: &BuildRules,
     Some(told)
 }
 
+/// What a hunt met instead.
+pub fn explain_hunt(evaluator: &Evaluator<'_>, config: &Config) -> Explanation {
+    let tally = &evaluator.tally;
+    let instead = commonest(tally.crashes.clone());
+    let mut told = Explanation { level: 1, tests: evaluator.evaluations(), instead, refused: commonest(tally.refused.clone()), ..Explanation::default() };
+    told.missing_classes = missing_classes(&tally.messages);
+    told.next = advice(&told, config, 0);
+    told
+}
+
 fn of_obstacle(obstacle: Obstacle, aligned: &Aligned) -> Explanation {
     let place = |number: usize| {
         let frame = &aligned.goal.frame(number).frame;

@@ -26,7 +26,7 @@ use rethrow_worker::sandbox::Layers;
 use rethrow_worker::session::Clock;
 
 use crate::align::Aligned;
-use crate::config::Config;
+use crate::config::{Config, HuntChoice};
 use crate::error::UserError;
 use crate::record::Runtime;
 
@@ -94,6 +94,15 @@ pub fn open(language: Language, config: &Config, trace: &Trace, notes: &mut Vec<
     match language {
         Language::Java => java::open(config, trace, notes),
         Language::Python => python::open(config, trace, notes),
+    }
+}
+
+/// Reads the program that a hunt is in, and says what may be called.
+pub fn open_hunt(config: &Config, choice: &HuntChoice, notes: &mut Vec<String>) -> Result<(Opened, CrashGoal), UserError> {
+    match (&choice.class, &choice.module) {
+        (Some(class), _) => java::open_hunt(config, choice, class, notes),
+        (None, Some(module)) => python::open_hunt(config, choice, module, notes),
+        (None, None) => Err(UserError::BadFlags { why: "give --module or --class".into() }),
     }
 }
 

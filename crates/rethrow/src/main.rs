@@ -13,6 +13,7 @@ mod confirm;
 mod error;
 mod explain;
 mod generate;
+mod hunt;
 mod language;
 mod mechanism;
 mod record;

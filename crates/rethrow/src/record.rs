@@ -8,7 +8,7 @@ use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use rethrow_core::testcase::portable::PortableTest;
-use rethrow_core::trace::Via;
+use rethrow_core::trace::{Throwable, Via};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -62,6 +62,9 @@ pub struct RunRecord {
     /// The frame in whose package the test lives; 0 if there is none.
     #[serde(default)]
     pub home: usize,
+    /// Of a hunt: what the written test throws, as fresh processes showed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thrown: Option<Throwable>,
     /// How the exception left the test; `None` if nothing was reproduced.
     pub via: Option<Via>,
     pub seed: u64,
@@ -164,6 +167,9 @@ pub struct Stats {
     pub step_limits: u64,
     pub deaths: u64,
     pub exits: u64,
+    /// Generations of the search.
+    #[serde(default)]
+    pub generations: u64,
 }
 
 impl RunRecord {
@@ -178,6 +184,7 @@ impl RunRecord {
             exception: exception.into(),
             frames,
             home: 0,
+            thrown: None,
             via: None,
             seed: config.seed,
             evaluations: 0,

@@ -19,6 +19,10 @@ pub enum Event {
     Program { source: String, classes: usize, runtime: String },
     /// The trace was held against the program: `fit` of `total` program frames, `platform` frames ignored.
     Aligned { fit: usize, total: usize, platform: usize },
+    /// What a hunt looks for, and among how many callables.
+    Hunt { wanted: String, callables: usize },
+    /// A test of a hunt throws what is wanted.
+    Found { evaluations: u64 },
     /// Something odd that did not stop the run.
     Note { text: String },
     /// What is being done from now on.

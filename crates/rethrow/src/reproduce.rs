@@ -7,24 +7,27 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rethrow_core::goal::CrashGoal;
-use rethrow_core::minimize::{Effort, minimize};
+use rethrow_core::minimize::{Effort, greedy, minimize};
 use rethrow_core::objective::Objective;
 use rethrow_core::probe::ProbePlan;
+use rethrow_core::search::genetic::{Parameters, Restart};
 use rethrow_core::search::portfolio::{self, Schedule};
 use rethrow_core::search::targets::BuildRules;
 use rethrow_core::search::{self, Evaluator, Found, Limits, Setup, Stop};
 use rethrow_core::target::{Header, RenderStyle, RenderedTest, Session, TestStyle};
 use rethrow_core::testcase::portable::PortableTest;
+use rethrow_core::trace::Throwable;
 use rethrow_worker::session::Clock;
 
 use crate::align::{Aligned, align};
-use crate::cli::Style;
+use crate::cli::{Preset, Style};
 use crate::commands::jail::own_executable;
 use crate::commands::sandbox_mode;
 use crate::config::Config;
 use crate::confirm::{Confirmation, RunResult, Settings, confirm};
 use crate::error::UserError;
-use crate::explain::{advice, explain};
+use crate::explain::{advice, explain, explain_hunt};
+use crate::hunt;
 use crate::language::Rendered;
 use crate::record::{self, Frames, Nearest, RunRecord, Verdict};
 use crate::report::{Event, Phase, Progress};
@@ -42,6 +45,8 @@ const MINIMIZE_EXECUTIONS: u32 = 2000;
 const RUN_LIMIT: Duration = Duration::from_secs(10);
 /// What the tail may overrun the budget by, so that the whole stays within two seconds.
 const GRACE: Duration = Duration::from_millis(800);
+/// Executed tests after which a hunt that does not get nearer begins anew.
+const HUNT_PATIENCE: u64 = 800;
 /// Without so much time left, a further candidate is not confirmed.
 const CONFIRM_MIN: Duration = Duration::from_millis(2500);
 
@@ -68,6 +73,7 @@ pub fn replay(record: &RunRecord, emit: &mut dyn FnMut(Event)) -> Result<RunReco
     let (level, home) = (record.frames.reached, record.home.max(1));
     let via = record.via.unwrap_or(rethrow_core::trace::Via::Direct);
     let found = Found { level, home, test, via, refused: record.refused.clone(), evaluations: record.evaluations };
+    again.thrown = record.thrown.clone();
     let written = walk.confirm(found, emit, &mut again)?;
     walk.write(written, &mut again)?;
     again.evaluations = record.evaluations;
@@ -180,7 +186,11 @@ impl<'c> Walk<'c> {
         };
         let max_evaluations = self.config.max_evaluations.unwrap_or(u64::MAX);
         let mut evaluator = Evaluator::new(Setup { session, goal, objective, limits: deadline, max_evaluations, events: &mut events });
-        let schedule = Schedule { target: Some(wanted), ..self.config.search.schedule() };
+        let mut schedule = Schedule { target: Some(wanted), ..self.config.search.schedule() };
+        if goal.hunt.is_some() {
+            // without frames to follow, another beginning is worth more than patience
+            schedule.parameters = Parameters { restart: Restart::Stagnation(HUNT_PATIENCE), keep: 0, ..schedule.parameters };
+        }
         // what fresh processes refute is set aside, and the search goes on from another seed as long as it has time
         for refuted in 0.. {
             let started = Instant::now();
@@ -203,6 +213,9 @@ impl<'c> Walk<'c> {
             deadline.clock.set(self.end());
             let smaller = self.minimized(&mut evaluator, found.clone(), record);
             let shown = smaller.test.clone();
+            if goal.hunt.is_some() {
+                record.thrown = evaluator.thrown_by(&shown).ok().and_then(|chain| chain.into_iter().next());
+            }
             let emit = &mut **emit_cell.borrow_mut();
             if let Some(written) = self.confirm(smaller, emit, record)? {
                 return Ok(Some(written));
@@ -215,6 +228,10 @@ impl<'c> Walk<'c> {
     /// What the search did, and what came nearest if it found nothing.
     fn note_search(&self, evaluator: &Evaluator<'_>, record: &mut RunRecord) {
         note_stats(evaluator, record);
+        if self.goal().hunt.is_some() {
+            record.explanation = evaluator.found().is_none().then(|| explain_hunt(evaluator, self.config));
+            return;
+        }
         let mut told = explain(evaluator, &self.aligned, &self.rules, self.wanted());
         if let Some(told) = &mut told {
             told.next = advice(told, self.config, evaluator.reached());
@@ -249,7 +266,10 @@ impl<'c> Walk<'c> {
         let until = started + left.saturating_sub(CONFIRM_MIN).mul_f64(0.6);
         let out_of_time = || Instant::now() >= until;
         let effort = Effort { executions: MINIMIZE_EXECUTIONS, out_of_time: &out_of_time };
-        let smaller = minimize(evaluator, &self.aligned.program, found.level, &found.test, effort);
+        let smaller = match self.config.search.preset {
+            Preset::Beacon => greedy(evaluator, found.level, &found.test, effort),
+            _ => minimize(evaluator, &self.aligned.program, found.level, &found.test, effort),
+        };
         record.elapsed_ms.minimize += millis(started.elapsed());
         match smaller {
             Ok(test) => Found { test, ..found },
@@ -260,7 +280,7 @@ impl<'c> Walk<'c> {
     /// Steps 11 and 12: render, compile, run in fresh processes. `None` if none of them agrees.
     fn confirm(&self, found: Found, emit: &mut dyn FnMut(Event), record: &mut RunRecord) -> Result<Option<Written>, UserError> {
         let started = Instant::now();
-        let rendered = match self.rendered(&found) {
+        let rendered = match self.rendered(&found, record.thrown.as_ref()) {
             Ok(rendered) => rendered,
             Err(why) => {
                 record.diagnostics.push(format!("a test for frame {} cannot be written: {why}", found.level));
@@ -289,6 +309,9 @@ impl<'c> Walk<'c> {
             return None;
         }
         found.level = confirmation.level;
+        if self.goal().hunt.is_some() {
+            record.thrown = confirmation.thrown.clone().or(record.thrown.take());
+        }
         found.via = confirmation.via.unwrap_or(found.via);
         let verdict = match agreed == self.config.confirm_runs as usize {
             false => Verdict::Flaky,
@@ -317,16 +340,23 @@ impl<'c> Walk<'c> {
     }
 
     /// The test in the failing style, which shows the trace, and in the passing one if that is what is asked for.
-    fn rendered(&self, found: &Found) -> Result<Rendered, String> {
+    fn rendered(&self, found: &Found, thrown: Option<&Throwable>) -> Result<Rendered, String> {
+        let program = &self.aligned.program;
+        let shown = thrown.filter(|_| self.goal().hunt.is_some()).map(|thrown| hunt::shown(program, self.goal(), found, thrown));
+        let (goal, home) = shown.as_ref().map_or((self.goal(), found.home), |goal| (goal, goal.outermost()));
         let render = |style| {
-            let header = self.header(found);
+            let mut header = self.header(found);
+            if let Some(thrown) = thrown.filter(|_| goal.hunt.is_some()) {
+                header.reached = hunt::place(thrown);
+            }
             let style = RenderStyle { style, framework: self.aligned.platform.framework(self.config), header };
-            self.aligned.platform.render().render(&self.aligned.program, self.goal(), found.home, &found.test, &style)
+            self.aligned.platform.render().render(program, goal, home, &found.test, &style)
         };
         let failing = render(TestStyle::Failing)?;
         let expecting = match self.config.style {
             Style::Failing => None,
             Style::Expect => Some(render(TestStyle::Expect)?),
+            Style::Xfail => Some(render(TestStyle::XFail)?),
         };
         Ok(Rendered { failing, expecting })
     }
@@ -349,6 +379,9 @@ impl<'c> Walk<'c> {
         record::write_atomically(&path, rendered.text.as_bytes()).map_err(|e| UserError::RunDirUnusable { path: path.clone(), why: e.to_string() })?;
         record.set_verdict(verdict);
         record.frames.reached = found.level;
+        if let Some(thrown) = &record.thrown {
+            record.exception = thrown.exception.clone();
+        }
         record.home = found.home;
         record.via = Some(found.via);
         record.refused = found.refused;
@@ -375,6 +408,7 @@ fn reason(confirmation: &Confirmation) -> String {
 /// The search's events in the user's terms.
 fn told(goal: &CrashGoal, wanted: usize, event: search::Event) -> Option<Event> {
     Some(match event {
+        search::Event::Reached { evaluations, .. } if goal.hunt.is_some() => Event::Found { evaluations },
         search::Event::Reached { level, .. } => {
             let frame = &goal.frame(level).frame;
             let place = format!("{}.{}", frame.class, frame.method);
@@ -396,5 +430,6 @@ fn note_stats(evaluator: &Evaluator<'_>, record: &mut RunRecord) {
     record.stats.step_limits = tally.step_limit;
     record.stats.deaths = tally.died;
     record.stats.exits = tally.exit;
+    record.stats.generations = tally.generations;
     record.deterministic = tally.time_limit == 0 && tally.died == 0;
 }

@@ -98,6 +98,22 @@ fn a_sixth_of_the_suite_is_reproduced_and_reported() {
     }
 }
 
+/// Of the suite of Python crashes: the quickest. Their environments are made once.
+const PYTHON_CRASHES: &str = "TEXTDISTANCE-31,PRETTYTABLE-377,DICTTOXML-53,NETWORKX-8723";
+
+#[test]
+fn a_sixth_of_the_python_suite_is_reproduced() {
+    let cwd = folder("bench", "python");
+    let suite = repository().join("bench/suites/python.toml");
+    let variant = "quick=--max-evaluations 20000 --confirm-runs 2";
+    let mut command = command(&cwd, &["bench", "run", suite.to_str().unwrap(), "--only", PYTHON_CRASHES, "--variant", variant]);
+    let ran = command.args(["--budget", "120s", "--jobs", "2"]).env("RETHROW_CACHE", repository().join("target/cache")).output().unwrap();
+    check(&ran, 0, "4 runs, 0 of them done before");
+    for line in results(&cwd) {
+        assert_eq!((line["verdict"].as_str(), line["reached"].as_u64()), (Some("reproduced"), line["total"].as_u64()), "{line}");
+    }
+}
+
 #[test]
 fn a_folder_of_crashes_is_a_suite_too() {
     let cwd = folder("bench", "folder");

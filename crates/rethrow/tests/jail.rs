@@ -2,14 +2,16 @@
 
 #![allow(clippy::unwrap_used)]
 
+#[path = "support/bait.rs"]
+mod bait;
 #[path = "support/binary.rs"]
 mod binary;
 
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
+use bait::Bait;
 use binary::{Ran, assert_no_survivor, command, compile, folder, jdk_tool, living, log_of, repository, snapshot};
 
 /// What a run may take beyond its budget, by its own account …
@@ -25,81 +27,16 @@ fn source(class: &str) -> PathBuf {
     repository().join("testdata/jail/src/jail").join(class).with_extension("java")
 }
 
-/// What the fixture aims at: a home with canaries, listeners, a process.
-struct Bait {
-    dir: PathBuf,
-    listeners: Vec<TcpListener>,
-    receivers: Vec<UdpSocket>,
-    process: Child,
-    nap: String,
-}
-
-impl Bait {
-    fn set(name: &str, nap: &str) -> Bait {
-        let dir = folder("jail", name);
-        let [home, classes] = ["home", "classes"].map(|sub| dir.join(sub));
-        std::fs::create_dir(&home).unwrap();
-        std::fs::create_dir(&classes).unwrap();
-        for file in ["secret", "canary", "canary-io", "appended", "truncated", "renamed"] {
-            std::fs::write(home.join(file), "alive").unwrap();
-        }
-        compile(&repository().join("testdata/jail/src/jail"), &classes);
-        let (listeners, receivers, port) = listeners();
-        let process = Command::new("sleep").arg("600").env("SECRET", "1").stdin(Stdio::null()).spawn().unwrap();
-        let bait = Bait { dir, listeners, receivers, process, nap: nap.into() };
-        std::fs::write(bait.path("classes/where.properties"), bait.properties(port)).unwrap();
-        bait
-    }
-
-    fn properties(&self, port: u16) -> String {
-        let (home, classes, tmp) = (self.path("home"), self.path("classes"), self.outside());
-        let paths = format!("home={}\nclasses={}\ntmp={}\n", home.display(), classes.display(), tmp.display());
-        format!("{paths}port={port}\nbait={}\nnap={}\n", self.process.id(), self.nap)
-    }
-
-    fn path(&self, sub: &str) -> PathBuf {
-        self.dir.join(sub)
-    }
-
-    /// A file in the machine's own folder for temporary files.
-    fn outside(&self) -> PathBuf {
-        std::env::temp_dir().join(format!("rethrow-jail-{}", self.nap))
-    }
-
-    /// `tcp` and `udp` for each connection or packet that arrived.
-    fn heard(&self) -> Vec<&'static str> {
-        let tcp = self.listeners.iter().filter(|l| l.accept().is_ok()).map(|_| "tcp");
-        let udp = self.receivers.iter().filter(|r| r.recv(&mut [0; 8]).is_ok()).map(|_| "udp");
-        tcp.chain(udp).collect()
-    }
-
-    fn alive(&mut self) -> bool {
-        self.process.try_wait().unwrap().is_none()
-    }
-}
-
-impl Drop for Bait {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-        let _ = std::fs::remove_file(self.outside());
-    }
-}
-
-/// On one port of both kinds, for both versions of IP where the machine has them.
-fn listeners() -> (Vec<TcpListener>, Vec<UdpSocket>, u16) {
-    for _ in 0..20 {
-        let first = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let port = first.local_addr().unwrap().port();
-        let Ok(udp) = UdpSocket::bind((Ipv4Addr::LOCALHOST, port)) else { continue };
-        let v6 = SocketAddr::from((Ipv6Addr::LOCALHOST, port));
-        let listeners: Vec<TcpListener> = [Some(first), TcpListener::bind(v6).ok()].into_iter().flatten().collect();
-        let receivers: Vec<UdpSocket> = [Some(udp), UdpSocket::bind(v6).ok()].into_iter().flatten().collect();
-        listeners.iter().for_each(|l| l.set_nonblocking(true).unwrap());
-        receivers.iter().for_each(|r| r.set_nonblocking(true).unwrap());
-        return (listeners, receivers, port);
-    }
-    panic!("no port is free for both");
+/// With the compiled fixture beside it, which reads what to aim at.
+fn java_bait(name: &str, nap: &str) -> Bait {
+    let bait = Bait::set(&folder("jail", name), nap);
+    let classes = bait.path("classes");
+    std::fs::create_dir(&classes).unwrap();
+    compile(&repository().join("testdata/jail/src/jail"), &classes);
+    let paths = format!("home={}\nclasses={}\ntmp={}\n", bait.path("home").display(), classes.display(), bait.outside().display());
+    let properties = format!("{paths}port={}\nbait={}\nnap={}\n", bait.port, bait.process.id(), bait.nap);
+    std::fs::write(classes.join("where.properties"), properties).unwrap();
+    bait
 }
 
 /// `reproduce` in a folder of its own, with that home; checks what holds for every run.
@@ -125,7 +62,7 @@ fn reproduce(dir: &Path, classes: &Path, home: &Path, log: &str, args: &[&str], 
 /// Without it the tests below could pass because the fixture is broken.
 #[test]
 fn every_deed_works_outside_the_jail() {
-    let mut bait = Bait::set("control", "86401.25");
+    let mut bait = java_bait("control", "86401.25");
     let java = Command::new(jdk_tool("java")).arg("-cp").arg(bait.path("classes")).arg("jail.Control").output().unwrap();
     let said = String::from_utf8_lossy(&java.stdout).trim().to_string();
     let expected = if bait.listeners.len() == 2 { DEEDS.to_string() } else { DEEDS_IPV6.iter().fold(DEEDS.to_string(), |d, six| d.replace(six, "")) };
@@ -140,7 +77,7 @@ fn every_deed_works_outside_the_jail() {
 
 #[test]
 fn a_program_that_does_harm_is_reproduced_and_does_none() {
-    let mut bait = Bait::set("escape", "86402.25");
+    let mut bait = java_bait("escape", "86402.25");
     let log = log_of("java.lang.IllegalStateException: all refused", "jail.Escape", "crash", &source("Escape"));
     let ran = reproduce(&bait.dir, &bait.path("classes"), &bait.path("home"), &log, &["--workers", "1"], 60);
     ran.check_verdict(0, "reproduced");
@@ -152,7 +89,7 @@ fn a_program_that_does_harm_is_reproduced_and_does_none() {
 
 #[test]
 fn what_the_jail_refused_to_the_test_is_told() {
-    let bait = Bait::set("save", "86403.25");
+    let bait = java_bait("save", "86403.25");
     let log = log_of("java.lang.IllegalStateException: not saved", "jail.Save", "wrapped", &source("Save"));
     let ran = reproduce(&bait.dir, &bait.path("classes"), &bait.path("home"), &log, &["--confirm-runs", "2"], 60);
     ran.check_verdict(0, "reproduced");
@@ -163,7 +100,7 @@ fn what_the_jail_refused_to_the_test_is_told() {
 
 #[test]
 fn a_refusal_is_no_reproduction_of_another_failure() {
-    let bait = Bait::set("open", "86404.25");
+    let bait = java_bait("open", "86404.25");
     let log = log_of("java.io.FileNotFoundException: /data/x (No such file or directory)", "jail.Open", "bare", &source("Open"));
     let ran = reproduce(&bait.dir, &bait.path("classes"), &bait.path("home"), &log, &["--max-evaluations", "300"], 30);
     ran.check_verdict(1, "not_reproduced");

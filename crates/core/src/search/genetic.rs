@@ -175,6 +175,7 @@ impl Genetic<'_> {
 
     /// One generation: as many offspring as parents, then the survivors are chosen.
     fn generation(&mut self, evaluator: &mut Evaluator<'_>, rng: &mut Rng, size: usize) -> Result<(), Stop> {
+        evaluator.tally.generations += 1;
         let facts = evaluator.facts.clone();
         let context = Context { palette: &self.palette, facts: &facts, policy: &self.policy };
         let mut offspring: Vec<TestCase> = Vec::with_capacity(size);

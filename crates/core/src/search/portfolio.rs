@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashSet;
 
+use super::beacon;
 use super::genetic::{Genetic, Parameters};
 use super::targets::{BuildRules, palette_at};
 use super::{Engine, Evaluator, Stop};
@@ -23,16 +24,21 @@ pub struct Schedule {
     pub policy: Policy,
     /// The level asked for; all up to the outermost otherwise.
     pub target: Option<usize>,
+    /// Beacon's engine instead, for a hunt.
+    pub beacon: Option<beacon::Settings>,
 }
 
 impl Default for Schedule {
     fn default() -> Self {
-        Schedule { first_slice: 4000, parameters: Parameters::default(), policy: Policy::default(), target: None }
+        Schedule { first_slice: 4000, parameters: Parameters::default(), policy: Policy::default(), target: None, beacon: None }
     }
 }
 
 /// Searches until the wanted level is met or something stops it; what was found stands in the evaluator.
 pub fn run(evaluator: &mut Evaluator<'_>, program: &Program, rules: &BuildRules, schedule: &Schedule, seed: u64) -> Stop {
+    if let Some(settings) = &schedule.beacon {
+        return beacon::run(evaluator, program, settings, seed);
+    }
     let wanted = schedule.target.unwrap_or(evaluator.goal.outermost()).min(evaluator.goal.outermost());
     let mut rng = Rng::stream(seed, "portfolio");
     // built when a level is first pursued: a deep trace rarely needs all of them

@@ -16,10 +16,14 @@
 //! 1.7) and the paper where both speak (crossover 0.8 instead of the tool's 0.75; blocks compared by the paper's rule); the tool's regression of
 //! 2020-04 (distance of an inner frame against the outermost line) is not copied. Values of arguments follow EvoSuite's probabilities.
 //!
+//! *`beacon`*, for hunts only, is an engine of its own ([`super::beacon`]): F of BCN-4, 64 individuals of 8 statements, at most 500 generations,
+//! tournaments of 5, one child from a single cut, each statement replaced with probability 0.01, no elite, greedy minimisation.
+//!
 //! *Kept from rethrow in all presets*, because it is the walk and not the search: time comes from `--budget` (published: 30 minutes for each attempt,
 //! 5 minutes); all frames are tried, inner ones first, instead of one that the user names; a restart of EvoCrash counts evaluations, 62,328 for an
 //! attempt, the published budget of its study on JCrashPack, instead of minutes; jail, confirmation and minimisation.
 
+use super::beacon;
 use super::genetic::{Parameters, Replacement, Restart};
 use super::portfolio::Schedule;
 use crate::objective::trace_distance::TraceDistance;
@@ -32,6 +36,8 @@ pub enum Preset {
     Default,
     EvoCrash,
     Botsing,
+    /// For hunts.
+    Beacon,
 }
 
 /// Evaluations of one attempt in the study of EvoCrash on JCrashPack.
@@ -63,12 +69,13 @@ impl Preset {
                 context: true,
                 message: false,
             },
+            Preset::Beacon => Settings { secondary: Secondary::None, ..Settings::from(Kind::Beacon) },
         }
     }
 
     pub fn parameters(self) -> Parameters {
         match self {
-            Preset::Default => Parameters::default(),
+            Preset::Default | Preset::Beacon => Parameters::default(),
             Preset::EvoCrash => {
                 Parameters { restart: Restart::Every(ATTEMPT), keep: 0, max_initial: CHROMOSOME_LENGTH, from_seeds: 0.0, ..Parameters::default() }
             }
@@ -87,6 +94,7 @@ impl Preset {
     fn policy(self) -> Policy {
         match self {
             Preset::Default => Policy { environment: true, ..Policy::default() },
+            Preset::Beacon => Policy { trusting: false, notations: false, messages: false, ..Policy::default() },
             Preset::EvoCrash | Preset::Botsing => Policy {
                 reuse_object: 0.9,
                 reuse_primitive: 0.5,
@@ -103,7 +111,8 @@ impl Preset {
     }
 
     pub fn schedule(self) -> Schedule {
-        Schedule { parameters: self.parameters(), policy: self.policy(), ..Schedule::default() }
+        let beacon = (self == Preset::Beacon).then(beacon::Settings::default);
+        Schedule { parameters: self.parameters(), policy: self.policy(), beacon, ..Schedule::default() }
     }
 }
 

@@ -63,6 +63,9 @@ pub fn palette_at<'p>(program: &'p Program, goal: &CrashGoal, (level, home): (us
             trace_types.push(frame.class);
         }
     }
+    if goal.hunt.is_some() {
+        trace_types = goal.classes();
+    }
     let literals = literals(program, goal, &trace_types, !rules.ignore_messages);
     let mut banned = banned(program, rules);
     banned.extend(members(program, rules.readers.makers));
@@ -90,7 +93,9 @@ fn literals(program: &Program, goal: &CrashGoal, types: &[TypeId], messages: boo
     if let Some(message) = goal.message.as_ref().filter(|_| messages) {
         pool.add_message(message);
     }
-    for method in goal.frames.iter().flat_map(|f| &f.methods) {
+    let sites = goal.hunt.iter().flat_map(|hunt| &hunt.sites);
+    let own: Vec<&crate::goal::GoalFrame> = if goal.hunt.is_none() { goal.frames.iter().collect() } else { sites.collect() };
+    for method in own.into_iter().flat_map(|f| &f.methods) {
         if let Some(body) = program.body(*method) {
             body.literals().iter().for_each(|l| pool.prefer(l));
         }

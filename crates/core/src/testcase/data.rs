@@ -11,7 +11,7 @@ use super::Var;
 pub enum Data {
     None,
     Bool(bool),
-    Int(i128),
+    Int(#[serde(with = "whole")] i128),
     Float(u64),
     Str(String),
     Bytes(Vec<u8>),
@@ -33,6 +33,46 @@ pub enum Data {
     File(Box<Data>),
     /// An object with these attributes and nothing else.
     Object(Vec<(String, Data)>),
+}
+
+/// Whole numbers in records: serde's buffers, through which tagged values pass, have no 128 bits, so a number too large for 64 is written as text.
+mod whole {
+    use serde::de::{Error, Visitor};
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(v: &i128, s: S) -> Result<S::Ok, S::Error> {
+        match (s.is_human_readable(), i64::try_from(*v)) {
+            (false, _) => s.serialize_i128(*v),
+            (true, Ok(small)) => s.serialize_i64(small),
+            (true, Err(_)) => s.collect_str(v),
+        }
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<i128, D::Error> {
+        if d.is_human_readable() { d.deserialize_any(Whole) } else { i128::deserialize(d) }
+    }
+
+    struct Whole;
+
+    impl Visitor<'_> for Whole {
+        type Value = i128;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("a whole number")
+        }
+        fn visit_i64<E: Error>(self, v: i64) -> Result<i128, E> {
+            Ok(i128::from(v))
+        }
+        fn visit_u64<E: Error>(self, v: u64) -> Result<i128, E> {
+            Ok(i128::from(v))
+        }
+        fn visit_i128<E: Error>(self, v: i128) -> Result<i128, E> {
+            Ok(v)
+        }
+        fn visit_str<E: Error>(self, v: &str) -> Result<i128, E> {
+            v.parse().map_err(|_| E::custom("no whole number"))
+        }
+    }
 }
 
 impl Data {

@@ -8,7 +8,7 @@ use rethrow_worker::process::{JailedCommand, Scratch, SpawnError, run_to_end};
 
 use super::{Answer, Interpreter, Question};
 
-const MAX_OUTPUT: usize = 64 << 10;
+const MAX_OUTPUT: usize = 2 << 20;
 
 /// Arguments: the number of folders to look in first, these, then the modules.
 const SCRIPT: &str = r#"
@@ -53,9 +53,20 @@ pub enum ImportProblem {
 
 /// Imports the modules in order, in one jailed interpreter.
 pub fn try_imports(python: &Interpreter, modules: &[String], sources: &[PathBuf], question: &Question<'_>) -> Result<(), ImportProblem> {
+    run_script(python, SCRIPT, modules, sources, question).map(|_| ())
+}
+
+/// Runs a script that imports modules and tells of each; its whole answer, or why one of them cannot be imported.
+pub(super) fn run_script(
+    python: &Interpreter,
+    script: &str,
+    modules: &[String],
+    sources: &[PathBuf],
+    question: &Question<'_>,
+) -> Result<Answer, ImportProblem> {
     let scratch = Scratch::create(question.scratch_parent)?;
     let mut command = JailedCommand::new(question.launcher, scratch.path(), python.path.as_os_str()).mode(question.sandbox);
-    command.args = ["-B", "-c", SCRIPT].map(OsString::from).to_vec();
+    command.args = ["-B", "-c", script].map(OsString::from).to_vec();
     command.args.push(sources.len().to_string().into());
     command.args.extend(sources.iter().map(|p| p.clone().into_os_string()));
     command.args.extend(modules.iter().map(OsString::from));
@@ -65,7 +76,7 @@ pub fn try_imports(python: &Interpreter, modules: &[String], sources: &[PathBuf]
     let ended = run_to_end(&command, question.limit, MAX_OUTPUT)?;
     let answer = Answer::read(&ended.stdout.bytes);
     if answer.whole {
-        return Ok(());
+        return Ok(answer);
     }
     let text = |key: &str| answer.one(key).map(|v| v.to_string_lossy().into_owned());
     let module = answer.all("begun").last().map(|p| p.to_string_lossy().into_owned()).unwrap_or_default();

@@ -20,6 +20,10 @@ impl BodySource for Bodies {
                 let to = by.and_then(|by| self.sources.methods.get(&by).copied());
                 Ok(Some(lower::forward(program, to, params.len())))
             }
+            Some(Origin::Member { params, like: Some(like) }) => {
+                let to = self.sources.methods.get(like).copied();
+                Ok(Some(lower::forward(program, to, params.len())))
+            }
             _ => Ok(None),
         }
     }
@@ -45,6 +49,7 @@ impl BodySource for Bodies {
             Some(Origin::Implicit { params, by: Some(by), .. }) if !params.is_empty() => shapes::of_code(program, &self.sources, *by),
             Some(Origin::Implicit { params, of, .. }) => shapes::of_fields(program, &self.sources, *of, params),
             Some(Origin::Known(n)) => platform::known().get(*n).map(|known| known_parameters(program, known)).unwrap_or_default(),
+            Some(Origin::Member { params, like }) => shapes::of_member(program, &self.sources, *like, params),
             None => Vec::new(),
         }
     }

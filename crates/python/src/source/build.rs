@@ -10,8 +10,10 @@ use rustc_hash::FxHashMap;
 use super::bodies::Bodies;
 use super::file::File;
 use super::index::{Class, Code, CodeKind, Param, Role};
+use super::member::Beyond;
 use super::resolve::{Entity, external_type};
 use super::{Places, Sources, platform};
+use crate::interpreter::Member;
 
 const OBJECT: &str = "builtins:object";
 
@@ -24,10 +26,13 @@ pub(crate) enum Origin {
     Implicit { params: Vec<Param>, by: Option<(usize, usize)>, of: (usize, usize) },
     /// Number in the table of known functions.
     Known(usize),
+    /// Something that a module has though its source does not define it, and the code it stands for, if any.
+    Member { params: Vec<Param>, like: Option<(usize, usize)> },
 }
 
 /// Builds the program; files that are named alike are taken once, the first.
-pub fn build(places: Places, files: Vec<File>) -> (Program, Arc<Sources>) {
+/// `hunted` is a module with what can be called in it.
+pub fn build(places: Places, files: Vec<File>, hunted: Option<(&str, &[Member])>) -> (Program, Arc<Sources>) {
     let mut sources = Sources {
         places,
         files: Vec::new(),
@@ -46,13 +51,14 @@ pub fn build(places: Places, files: Vec<File>) -> (Program, Arc<Sources>) {
         sources.files.push(file);
     }
     sources.attributes = attributes(&sources);
-    let mut maker = Maker { builder: ProgramBuilder::new(), sources: &sources, origins: Vec::new(), methods: FxHashMap::default() };
+    let mut maker = Maker { builder: ProgramBuilder::new(), sources: &sources, origins: Vec::new(), methods: FxHashMap::default(), hunted };
     maker.builder.well_known(OBJECT, "builtins:str", "builtins:type");
     maker.builder.dynamic();
     for file in 0..sources.files.len() {
         maker.module(file);
         (0..sources.files[file].index.classes.len()).for_each(|class| maker.class(file, class));
     }
+    maker.without_source();
     maker.platform();
     let Maker { builder, origins, methods, .. } = maker;
     (sources.origins, sources.methods) = (origins, methods);
@@ -86,6 +92,7 @@ struct Maker<'s> {
     sources: &'s Sources,
     origins: Vec<Origin>,
     methods: FxHashMap<(usize, usize), MethodId>,
+    hunted: Option<(&'s str, &'s [Member])>,
 }
 
 impl Maker<'_> {
@@ -93,8 +100,31 @@ impl Maker<'_> {
         let module = &self.sources.files[file];
         let Some(ty) = self.builder.define(new_type(&module.module, &module.module)) else { return };
         self.codes(file, None, ty);
+        self.members(Some(file), ty);
         for field in &module.index.globals {
             self.field(ty, &field.name, true, field.constant.clone());
+        }
+    }
+
+    /// A hunted module that has no source.
+    fn without_source(&mut self) {
+        let Some((name, _)) = self.hunted.filter(|(name, _)| !self.sources.by_module.contains_key(*name)) else { return };
+        if let Some(ty) = self.builder.define(new_type(name, name)) {
+            self.members(None, ty);
+        }
+    }
+
+    /// What the hunted module has beyond its source.
+    fn members(&mut self, file: Option<usize>, ty: TypeId) {
+        let own = file.map(|f| self.sources.files[f].module.as_str());
+        let Some((_, members)) = self.hunted.filter(|(name, _)| own.is_none_or(|own| own == *name)) else { return };
+        for member in members {
+            if let Some(beyond) = self.sources.beyond_source(member, file) {
+                let Beyond { desc, params, like } = beyond;
+                let new = NewMethod { name: &member.name, desc: &desc, kind: MethodKind::Static, access: Access::Public, flags: Flags::default() };
+                self.method(ty, new, params.len());
+                self.origins.push(Origin::Member { params, like });
+            }
         }
     }
 
@@ -316,7 +346,7 @@ fn desc(line: u32, params: &[Param], code: &Code) -> String {
 }
 
 /// `12(a, /, b, c=, *rest, d, e=, **named)`.
-fn signature_text(line: u32, params: &[Param]) -> String {
+pub(super) fn signature_text(line: u32, params: &[Param]) -> String {
     let mut parts: Vec<String> = Vec::new();
     let mut star = false;
     for (i, p) in params.iter().enumerate() {

@@ -25,6 +25,13 @@ pub fn of_code(program: &Program, sources: &Sources, (file, code): (usize, usize
     params.iter().map(|p| parameter(p, finder.shapes((file, code), p))).collect()
 }
 
+/// The parameters of what a module has from elsewhere: as the code says that it stands for, else by their names alone.
+pub fn of_member(program: &Program, sources: &Sources, like: Option<(usize, usize)>, params: &[Param]) -> Vec<Parameter> {
+    let known = like.map(|like| of_code(program, sources, like)).unwrap_or_default();
+    let shapes = |p: &Param| known.iter().find(|k| k.name == p.name).map_or_else(|| by_name(&p.name), |k| k.shapes.clone());
+    params.iter().map(|p| parameter(p, shapes(p))).collect()
+}
+
 /// The parameters of a class that takes its fields.
 pub fn of_fields(program: &Program, sources: &Sources, (file, class): (usize, usize), params: &[Param]) -> Vec<Parameter> {
     let (above, _) = sources.ancestry(file, class);

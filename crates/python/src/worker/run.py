@@ -73,6 +73,8 @@ class Child:
         self.clock = Clock(max(run.time_limit, 0.01))
         self.pristine = run.pristine
         self.types = {}
+        #: Whether what was called has no frames to show.
+        self.bare = False
         self.pid = None
 
     def main(self, indices):
@@ -173,6 +175,8 @@ class Child:
         except Stopped:
             raise
         except BaseException as error:
+            # A `TypeError` mostly tells that the call itself is wrong.
+            self.bare = names.is_bare(stmt) and not isinstance(error, TypeError)
             return error
         finally:
             if before is not None:
@@ -189,7 +193,7 @@ class Child:
         if isinstance(error, Invalid):
             return ('i', at, str(error))
         chain = chain_of(error, self.worker.places)
-        if not chain[0][2]:
+        if not chain[0][2] and not self.bare:
             name, message, _ = chain[0]
             return ('i', at, ('%s: %s' % (name, message))[:MAX_WHY])
         return ('t', at, marshal.dumps(chain))

@@ -37,6 +37,10 @@ class Names:
         r.number()
         return prepare
 
+    def is_bare(self, stmt):
+        """Whether it calls something without code in Python."""
+        return stmt[0] == 'call' and '!' in self.methods[stmt[1]][4]
+
     def find(self, name):
         """The module or class of that name."""
         module, _, path = name.partition(':')

@@ -71,7 +71,10 @@ pub fn ready(crash: &Crash, host: &Host) -> Result<Ready, String> {
         (Program::Python(_), _) => {}
     }
     let hash = |path: &Path| Input::read(path).map(|input| input.sha256).map_err(|e| format!("{}: {e}", path.display()));
-    let inputs = files.into_iter().map(hash).collect::<Result<Vec<String>, String>>()?;
+    let mut inputs = files.into_iter().map(hash).collect::<Result<Vec<String>, String>>()?;
+    if let Source::Pip(packages) = &crash.program {
+        inputs.push(sha256(packages.join("\n").as_bytes()));
+    }
     Ok(Ready { id: crash.id.clone(), log: crash.log.clone(), program, inputs })
 }
 
@@ -79,7 +82,11 @@ pub fn ready(crash: &Crash, host: &Host) -> Result<Ready, String> {
 fn program(crash: &Crash, host: &Host) -> Result<Program, String> {
     let cache = host.cache.as_ref().ok_or("there is no folder for a cache; set RETHROW_CACHE")?;
     let jars = match &crash.program {
-        Source::Requirements(file) => return environment(file, cache, host).map(Program::Python),
+        Source::Requirements(file) => {
+            let text = std::fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
+            return environment(&text, cache, host).map(Program::Python);
+        }
+        Source::Pip(packages) => return environment(&(packages.join("\n") + "\n"), cache, host).map(Program::Python),
         Source::Jars(jars) => jars.clone(),
         Source::Maven(coordinates) => {
             let fetched: Result<Vec<Vec<PathBuf>>, String> = coordinates.iter().map(|c| maven(c, cache, host)).collect();
@@ -131,9 +138,8 @@ fn pom_for(coordinate: &str) -> String {
 }
 
 /// The interpreter of an environment with these packages and pytest.
-fn environment(requirements: &Path, cache: &Path, host: &Host) -> Result<PathBuf, String> {
-    let bytes = std::fs::read(requirements).map_err(|e| format!("{}: {e}", requirements.display()))?;
-    let folder = cache.join("venvs").join(&sha256(&bytes)[..16]);
+pub fn environment(requirements: &str, cache: &Path, host: &Host) -> Result<PathBuf, String> {
+    let folder = cache.join("venvs").join(&sha256(requirements.as_bytes())[..16]);
     let python = folder.join("bin/python");
     if folder.join("ready").is_file() {
         return Ok(python);
@@ -141,7 +147,9 @@ fn environment(requirements: &Path, cache: &Path, host: &Host) -> Result<PathBuf
     let system = host.which("python3").ok_or("python3 is not installed")?;
     // Environments know their own place and cannot be moved: a mark tells that it is whole.
     quietly(Command::new(system).args(["-m", "venv", "--clear"]).arg(&folder))?;
-    quietly(Command::new(&python).args(["-m", "pip", "install", "-q", "pytest", "-r"]).arg(requirements))?;
+    let file = folder.join("requirements.txt");
+    std::fs::write(&file, requirements).map_err(|e| e.to_string())?;
+    quietly(Command::new(&python).args(["-m", "pip", "install", "-q", "pytest", "-r"]).arg(&file))?;
     std::fs::write(folder.join("ready"), "").map_err(|e| e.to_string())?;
     Ok(python)
 }

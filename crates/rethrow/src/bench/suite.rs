@@ -22,8 +22,10 @@ pub enum Source {
     /// Maven coordinates, with all that they need at run time.
     Maven(Vec<String>),
     Jars(Vec<PathBuf>),
-    /// A Python environment with these packages.
+    /// A Python environment with the packages of this file.
     Requirements(PathBuf),
+    /// A Python environment with these packages: `name==version`.
+    Pip(Vec<String>),
 }
 
 /// `bench/suites/*.toml`.
@@ -46,7 +48,11 @@ struct Entry {
     /// Where the defect was reported; a crash without a report does not belong here.
     issue: String,
     /// Of the version that has the defect.
+    #[serde(default)]
     maven: Vec<String>,
+    /// The same for Python: `name==version`.
+    #[serde(default)]
+    pip: Vec<String>,
 }
 
 /// The crashes that were asked for, in the suite's order.
@@ -86,10 +92,22 @@ fn parse(text: &str, base: &Path) -> Result<Vec<Crash>, String> {
         if let Some(bad) = entry.maven.iter().find(|c| coordinates(c) != [c.as_str()]) {
             return Err(format!("{}: {bad:?} is not group:artifact:version", entry.id));
         }
-        let log = base.join(&file.crashes).join(&entry.id).join("crash.log");
-        crashes.push(Crash { id: entry.id, log, program: Source::Maven(entry.maven) });
+        let folder = base.join(&file.crashes).join(&entry.id);
+        let (log, program) = match (entry.maven.is_empty(), entry.pip.is_empty()) {
+            (false, true) => ("crash.log", Source::Maven(entry.maven)),
+            (true, false) if entry.pip.iter().all(|p| is_pinned(p)) => ("traceback.txt", Source::Pip(entry.pip)),
+            (true, false) => return Err(format!("{}: {:?} are not all name==version", entry.id, entry.pip)),
+            _ => return Err(format!("{}: give either maven or pip", entry.id)),
+        };
+        crashes.push(Crash { id: entry.id, log: folder.join(log), program });
     }
     Ok(crashes)
+}
+
+/// `name==version`: another day must not bring another program.
+fn is_pinned(package: &str) -> bool {
+    let plain = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || "-_.[]+!".contains(c));
+    package.split_once("==").is_some_and(|(name, version)| plain(name) && plain(version))
 }
 
 /// Becomes the name of a folder.

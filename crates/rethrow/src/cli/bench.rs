@@ -50,6 +50,28 @@ pub struct BenchFetchArgs {
 }
 
 #[derive(Debug, Args)]
+pub struct BeaconArgs {
+    /// Seeds 1 to N for each experiment and preset
+    #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub seeds: u64,
+    /// Only these experiments: A, B, C; comma-separated
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub experiments: Vec<String>,
+    /// Only this preset: `default` or `beacon`
+    #[arg(long, value_name = "NAME")]
+    pub preset: Option<String>,
+    /// Time for each run; generations end it before
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = parse_budget)]
+    pub budget: Duration,
+    /// Runs at the same time
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub jobs: u32,
+    /// Where beacon.md and beacon.csv go
+    #[arg(long, value_name = "DIR", default_value = "bench-beacon")]
+    pub out: PathBuf,
+}
+
+#[derive(Debug, Args)]
 pub struct BenchReportArgs {
     /// Results files of `bench run`
     #[arg(required = true, value_name = "RESULTS")]

@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use super::{catch_interrupts, reporter, tell};
-use crate::cli::ReproduceArgs;
+use crate::cli::{Output, ReproduceArgs};
 use crate::config::{Config, Host};
 use crate::error::{UserError, log_bugs_in};
 use crate::record::{RunDir, RunRecord, write_atomically};
@@ -11,7 +11,11 @@ use crate::reproduce;
 
 pub fn run(args: ReproduceArgs, host: Host) -> Result<u8, UserError> {
     let output = args.output;
-    let config = Config::resolve(args, host)?;
+    walk(Config::resolve(args, host)?, output)
+}
+
+/// A whole run, from the run directory to the closing words.
+pub fn walk(config: Config, output: Output) -> Result<u8, UserError> {
     catch_interrupts(&config.host.interrupted);
     let dir = RunDir::open(&config.run_dir)?;
     log_bugs_in(dir.path());

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rethrow_core::goal::CrashGoal;
 use rethrow_core::objective::context;
 use rethrow_core::program::purity::PurityRules;
-use rethrow_core::program::{Program, TypeId};
+use rethrow_core::program::{Access, Flags, MethodId, MethodKind, Program, TypeId};
 use rethrow_core::search::grt::oracle::OracleRules;
 use rethrow_core::search::targets::BuildRules;
 use rethrow_core::target::Render;
@@ -28,13 +28,16 @@ use super::{Live, Opened, Platform, Rendered, Started, Suites};
 use crate::align::Aligned;
 use crate::commands::jail::own_executable;
 use crate::commands::sandbox_mode;
-use crate::config::Config;
+use crate::config::{Config, HuntChoice};
 use crate::error::UserError;
+use crate::hunt;
 use crate::record::Runtime;
 use crate::report::progress::plural;
 
 /// A test of a suite that takes longer hangs.
 const TEST_LIMIT_MS: u32 = 3_000;
+/// Classes of a package that are looked through for what throws.
+const MAX_NEAR: usize = 300;
 /// Class files of Java N have version N + 44.
 const CLASS_VERSION_OFFSET: u32 = 44;
 
@@ -61,6 +64,41 @@ pub fn open(config: &Config, trace: &Trace, notes: &mut Vec<String>) -> Result<O
     let source = plural(classpath.entries().filter(|e| !e.platform).count(), "entry", "entries") + " on the class path";
     let platform = Box::new(Java { jdk, compiler, junit: JUnit::new(classpath.clone()), classpath });
     Ok(Opened { platform, program, trace: trace.clone(), runtime, source })
+}
+
+/// The methods of a class: those of the function asked for, if it has them, else all that can be called.
+pub fn open_hunt(config: &Config, choice: &HuntChoice, class: &str, notes: &mut Vec<String>) -> Result<(Opened, CrashGoal), UserError> {
+    let opened = open(config, &Trace::default(), notes)?;
+    let program = &opened.program;
+    let found = program.find_type(class).or_else(|| nested(program, class)).filter(|t| !program.ty(*t).platform);
+    let ty = found.ok_or_else(|| UserError::NoSuchClass { class: class.into(), near: alike(program, class) })?;
+    let hidden = Flags::SYNTHETIC.0 | Flags::BRIDGE.0;
+    let callable = |m: &MethodId| {
+        let def = program.method(*m);
+        def.kind != MethodKind::TypeInitializer && def.flags.0 & hidden == 0
+    };
+    let all: Vec<MethodId> = program.methods_of(ty).filter(callable).collect();
+    let named: Vec<MethodId> = all.iter().copied().filter(|m| Some(program.method_name(*m)) == choice.function.as_deref()).collect();
+    let open: Vec<MethodId> = all.iter().copied().filter(|m| program.method(*m).access != Access::Private).collect();
+    let methods = [named, open, all].into_iter().find(|list| !list.is_empty()).unwrap_or_default();
+    let near = |t: &TypeId| program.package(*t) == program.package(ty) && !program.ty(*t).platform && !program.ty(*t).missing;
+    let types: Vec<TypeId> = std::iter::once(ty).chain(program.types().filter(near)).take(MAX_NEAR).collect();
+    let goal = CrashGoal::of_hunt(hunt::criteria(choice, program), program, ty, methods, &types);
+    Ok((opened, goal))
+}
+
+/// A few classes of the same simple name, else of any.
+fn alike(program: &Program, class: &str) -> Vec<String> {
+    let simple = class.rsplit(['.', '$']).next().unwrap_or(class);
+    let ours = || program.types().filter(|t| !program.ty(*t).platform && !program.ty(*t).missing).map(|t| program.type_name(t));
+    let same: Vec<String> = ours().filter(|name| name.rsplit(['.', '$']).next() == Some(simple)).take(3).map(str::to_string).collect();
+    if same.is_empty() { ours().take(3).map(str::to_string).collect() } else { same }
+}
+
+/// `a.B.C` as `a.B$C`.
+fn nested(program: &Program, class: &str) -> Option<TypeId> {
+    let dots: Vec<usize> = class.match_indices('.').map(|(at, _)| at).collect();
+    dots.into_iter().rev().find_map(|at| program.find_type(&format!("{}{}", &class[..at], class[at..].replace('.', "$"))))
 }
 
 fn check_classpath(config: &Config) -> Result<(), UserError> {

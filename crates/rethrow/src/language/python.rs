@@ -5,17 +5,17 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rethrow_core::goal::CrashGoal;
-use rethrow_core::program::Program;
+use rethrow_core::program::{Flags, MethodId, MethodKind, Program, TypeId};
 use rethrow_core::search::targets::BuildRules;
 use rethrow_core::target::Render;
 use rethrow_core::target::confirmation::ConfirmPlan;
 use rethrow_core::trace::{Frame, Trace};
-use rethrow_python::interpreter::{self, Interpreter, InterpreterError, Question};
+use rethrow_python::interpreter::{self, Interpreter, InterpreterError, Member, MemberKind, Question};
 use rethrow_python::launch::{PySession, SessionConfig};
 use rethrow_python::plan::{self, Watch};
 use rethrow_python::pytest::{self, ConfirmConfig, Pytest};
 use rethrow_python::rules::build_rules;
-use rethrow_python::source::{self, Places, Sources};
+use rethrow_python::source::{self, Loaded, Places, Sources};
 use rethrow_worker::pool::PoolStats;
 use rethrow_worker::sandbox::Layers;
 use rethrow_worker::session::Clock;
@@ -24,10 +24,16 @@ use super::{Live, Opened, Platform, Rendered, Started};
 use crate::align::Aligned;
 use crate::commands::jail::own_executable;
 use crate::commands::sandbox_mode;
-use crate::config::Config;
+use crate::config::{Config, HuntChoice};
 use crate::error::UserError;
+use crate::hunt;
 use crate::record::Runtime;
 use crate::report::progress::plural;
+
+/// Types beside the hunted module that are observed.
+const MAX_WATCHED: usize = 20;
+/// Files that are looked through for what throws.
+const MAX_MENTIONING: usize = 60;
 
 /// See the module documentation.
 struct Python {
@@ -56,6 +62,59 @@ pub fn open(config: &Config, trace: &Trace, notes: &mut Vec<String>) -> Result<O
     let (runtime, source) = (interpreter.label(), plural(loaded.sources.paths().count(), "file", "files"));
     let platform = Box::new(Python { interpreter, sources: loaded.sources, watch: OnceCell::new() });
     Ok(Opened { platform, program: loaded.program, trace, runtime, source })
+}
+
+/// Asks the interpreter what can be called in a module and reads its package.
+pub fn open_hunt(config: &Config, choice: &HuntChoice, module: &str, notes: &mut Vec<String>) -> Result<(Opened, CrashGoal), UserError> {
+    if let Some(path) = config.source.iter().find(|path| !path.is_dir()) {
+        return Err(UserError::SourceMissing { path: path.clone() });
+    }
+    let interpreter = ask(config)?;
+    if interpreter.pytest.is_none() {
+        notes.push(format!("{} has no pytest: the test is confirmed without it; pip install pytest to run it", interpreter.path.display()));
+    }
+    let launcher = own_executable()?;
+    let asked = interpreter::members(&interpreter, module, &config.source, &question(config, &launcher));
+    let members = asked.map_err(|e| UserError::NotImportable { why: e.to_string() })?;
+    let (major, minor, _) = interpreter.version;
+    let search = config.source.iter().chain(&interpreter.sys_path).cloned().collect();
+    let places = Places { search, stdlib: interpreter.stdlib.clone(), version: (major, minor) };
+    let loaded = source::load_module(module, &members, &places);
+    notes.extend(loaded.diagnostics.iter().map(ToString::to_string));
+    let goal = hunted(choice, module, &members, &loaded)?;
+    let (runtime, source) = (interpreter.label(), plural(loaded.sources.paths().count(), "file", "files"));
+    let platform = Box::new(Python { interpreter, sources: loaded.sources, watch: OnceCell::new() });
+    Ok((Opened { platform, program: loaded.program, trace: Trace::default(), runtime, source }, goal))
+}
+
+/// The functions of the module and what its classes have; those of the function asked for, if there are such.
+fn hunted(choice: &HuntChoice, module: &str, members: &[Member], loaded: &Loaded) -> Result<CrashGoal, UserError> {
+    let (program, sources) = (&loaded.program, &loaded.sources);
+    let nothing = || UserError::NothingToCall { module: module.into() };
+    let ty = program.find_type(module).ok_or_else(nothing)?;
+    let classes = members.iter().filter(|m| m.kind == MemberKind::Class);
+    let classes: Vec<TypeId> = classes.filter_map(|m| program.find_type(&format!("{}:{}", m.module, m.qualname))).collect();
+    let callable = |m: &MethodId| !program.method(*m).flags.has(Flags::SYNTHETIC) && program.method(*m).kind != MethodKind::TypeInitializer;
+    let all: Vec<MethodId> = std::iter::once(ty).chain(classes).flat_map(|t| program.methods_of(t)).filter(callable).collect();
+    let hidden = |m: &MethodId| program.method_name(*m).starts_with('_') && program.method_name(*m) != "__init__";
+    let asked = choice.function.as_deref().map(|f| f.rsplit('.').next().unwrap_or(f));
+    let named: Vec<MethodId> = all.iter().copied().filter(|m| Some(program.method_name(*m)) == asked).collect();
+    let open: Vec<MethodId> = all.iter().copied().filter(|m| !hidden(m)).collect();
+    let methods = [named, open, all].into_iter().find(|list| !list.is_empty()).ok_or_else(nothing)?;
+    let mut criteria = hunt::criteria(choice, program);
+    if asked.is_some() && methods.iter().all(|m| Some(program.method_name(*m)) == asked && program.body(*m).is_none()) {
+        // what is built in is never on the stack; but nothing else is called
+        criteria.function = None;
+    }
+    criteria.bare = methods.iter().any(|m| program.body(*m).is_none());
+    for method in &methods {
+        let home = sources.defined_in(program, *method);
+        if home != ty && !criteria.types.contains(&home) && criteria.types.len() < MAX_WATCHED {
+            criteria.types.push(home);
+        }
+    }
+    let mentioning = sources.mentioning(program, &hunt::telling_words(choice), MAX_MENTIONING);
+    Ok(CrashGoal::of_hunt(criteria, program, ty, methods, &mentioning))
 }
 
 /// A module that cannot be imported is told now, in a sentence; unless its import is what crashes.

@@ -134,6 +134,8 @@ fn line_of(event: &Event, settings: &Settings) -> Option<String> {
             let ignored = if *platform > 0 { format!("  ({platform} frames of the platform ignored)") } else { String::new() };
             format!("align     {fit}/{total} frames match{ignored}")
         }
+        Event::Hunt { wanted, callables } => format!("hunt      {} {dot} {}", printable(wanted), plural(*callables, "callable", "callables")),
+        Event::Found { evaluations } => format!("found     after {} tests", short_number(*evaluations)),
         Event::Note { text } if settings.verbose => format!("note      {}", printable(text)),
         Event::Reached { frame, of, place } => format!("reached   frame {frame} of {of}  {}", printable(place)),
         Event::Confirmed { runs, agreed, of } if settings.verbose => format!("confirm   {agreed}/{runs} of {of} fresh processes"),

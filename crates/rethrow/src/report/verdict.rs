@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use rethrow_core::trace::Via;
+use rethrow_core::trace::{Throwable, Via};
 
 use super::{Glyphs, printable, short, short_number, short_time};
+use crate::config::HuntChoice;
 use crate::explain::{Explanation, advice};
 use crate::record::{RunRecord, Verdict};
 
@@ -23,6 +24,9 @@ fn headline(r: &RunRecord, glyphs: Glyphs) -> String {
     let frames = format!("frame {} of {}", r.frames.reached, r.frames.total);
     let fresh = if r.test.as_ref().is_some_and(|t| t.extension().is_some_and(|e| e == "py")) { "fresh interpreters" } else { "fresh JVMs" };
     let agreed = format!("{}/{} {fresh}", r.confirmed.agreed, r.confirmed.runs);
+    if let Some(hunt) = &r.config.hunt {
+        return hunted(r, hunt, (fresh, &agreed), glyphs);
+    }
     let (glyph, text) = match r.verdict {
         Verdict::Reproduced => (glyphs.check, format!("reproduced in {time}: {frames}, same type and lines, {agreed}")),
         Verdict::Partial => (glyphs.cross, format!("reproduced only up to {frames} in {time}, {agreed}; asked for frame {}", r.frames.target)),
@@ -32,6 +36,28 @@ fn headline(r: &RunRecord, glyphs: Glyphs) -> String {
         Verdict::Interrupted => (glyphs.cross, format!("interrupted after {time}")),
     };
     format!("{glyph} {text}\n")
+}
+
+/// The same for a hunt, which has no frames to count.
+fn hunted(r: &RunRecord, hunt: &HuntChoice, (fresh, agreed): (&str, &str), glyphs: Glyphs) -> String {
+    let time = short_time(r.elapsed_ms.total);
+    let what = r.thrown.as_ref().map_or_else(|| hunt.words(), thrown);
+    let (glyph, text) = match r.verdict {
+        Verdict::Reproduced => (glyphs.check, format!("found in {time}: {what}, {agreed}")),
+        Verdict::Partial | Verdict::Flaky => (glyphs.cross, format!("found but flaky: {what}, {agreed}")),
+        Verdict::Unconfirmed => (glyphs.cross, format!("found in {time}: {what}, not confirmed in {fresh}")),
+        Verdict::NotReproduced => (glyphs.cross, format!("not found in {time}: {}", hunt.words())),
+        Verdict::Interrupted => (glyphs.cross, format!("interrupted after {time}")),
+    };
+    format!("{glyph} {}\n", printable(&text))
+}
+
+/// `ValueError: too big`, the message cut to one short line.
+fn thrown(thrown: &Throwable) -> String {
+    const LENGTH: usize = 80;
+    let line = thrown.message.as_deref().and_then(|m| m.lines().next()).unwrap_or_default();
+    let message: String = line.chars().take(LENGTH).collect();
+    if message.is_empty() { thrown.exception.clone() } else { format!("{}: {message}", thrown.exception) }
 }
 
 fn rows(r: &RunRecord, cwd: &Path) -> Vec<(&'static str, String)> {

@@ -1,0 +1,3 @@
+import babel.dates
+
+babel.dates.parse_date('2017. nov. 11.', locale='hu')

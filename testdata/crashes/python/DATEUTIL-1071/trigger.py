@@ -1,0 +1,3 @@
+from dateutil.parser import parse
+
+parse('30/062012')

@@ -1,0 +1,3 @@
+from dicttoxml import dicttoxml
+
+dicttoxml('name', custom_root='report', attr_type=False)

@@ -1,0 +1,3 @@
+from dicttoxml import dicttoxml
+
+dicttoxml(None)

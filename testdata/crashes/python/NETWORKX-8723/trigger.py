@@ -1,0 +1,3 @@
+import networkx
+
+networkx.from_graph6_bytes(b'')

@@ -1,0 +1,3 @@
+import networkx
+
+networkx.parse_adjlist([' ', 'a b'])

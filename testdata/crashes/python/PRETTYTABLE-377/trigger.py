@@ -1,0 +1,4 @@
+from prettytable import PrettyTable
+
+table = PrettyTable(['a', 'b'])
+table.add_rows([])

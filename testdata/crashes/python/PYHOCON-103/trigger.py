@@ -1,0 +1,3 @@
+from pyhocon import ConfigFactory
+
+ConfigFactory.parse_string('foo: {bar: []}\nfoo.bar += []')

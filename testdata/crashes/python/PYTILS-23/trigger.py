@@ -1,0 +1,3 @@
+import pytils
+
+pytils.numeral.in_words_float(1e-5)

@@ -1,0 +1,3 @@
+import textdistance
+
+textdistance.Levenshtein().normalized_similarity('', '')

@@ -1,0 +1,3 @@
+from tomlkit import parse
+
+parse('[table]\na[t]=1\n')

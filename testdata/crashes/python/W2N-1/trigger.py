@@ -1,0 +1,3 @@
+from word2number import w2n
+
+w2n.word_to_num('coucou')

@@ -1,0 +1,3 @@
+import xmltodict
+
+xmltodict.unparse({'MessageData': {'@infotype': 0, '#text': '08'}})
