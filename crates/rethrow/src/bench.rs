@@ -1,7 +1,9 @@
-//! Measurements of rethrow itself: executed tests per second, and how many real crashes are reproduced how fast.
+//! Measurements of rethrow itself: executed tests per second, how many real crashes are reproduced how fast, and what
+//! generated suites cover.
 
 mod calls;
 pub mod fetch;
+pub mod generate;
 mod machine;
 pub mod report;
 mod results;
