@@ -329,6 +329,7 @@ pub const ORACLE: OracleRules = OracleRules {
     ],
     poison: &["java.lang.ExceptionInInitializerError", "java.lang.NoClassDefFoundError"],
     null: "java.lang.NullPointerException",
+    order: ("java.lang.Comparable", "compareTo"),
     ranges: &["java.lang.IndexOutOfBoundsException", "java.lang.NegativeArraySizeException", "java.lang.ArithmeticException"],
 };
 

@@ -1,8 +1,10 @@
-//! Measurements of rethrow itself: executed tests per second, and how many real crashes are reproduced how fast.
+//! Measurements of rethrow itself: executed tests per second, how many real crashes are reproduced how fast, and what
+//! generated suites cover.
 
 pub mod beacon;
 mod calls;
 pub mod fetch;
+pub mod generate;
 mod machine;
 pub mod report;
 mod results;

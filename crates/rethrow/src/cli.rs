@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::mechanism::{Without, parse_without};
 
-pub use bench::{BeaconArgs, BenchFetchArgs, BenchReportArgs, BenchRunArgs, SuiteArgs, Variant};
+pub use bench::{BeaconArgs, BenchFetchArgs, BenchGenerateArgs, BenchReportArgs, BenchRunArgs, Extent, SuiteArgs, Variant};
 
 /// Longer budgets are typing errors.
 const LONGEST_BUDGET: Duration = Duration::from_secs(7 * 24 * 3600);
@@ -338,6 +338,8 @@ pub enum BenchCommand {
     Throughput(ThroughputArgs),
     /// Reproduce every crash of a suite with every variant and seed; continues where it was interrupted
     Run(BenchRunArgs),
+    /// Generate suites for the libraries of a table with every variant and seed, and measure what they cover; continues where it was interrupted
+    Generate(BenchGenerateArgs),
     /// Compare the variants of finished runs: tables, statistics, plots
     Report(BenchReportArgs),
     /// Fetch what the crashes of a suite need, and print the class path of each

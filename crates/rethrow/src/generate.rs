@@ -8,7 +8,9 @@ mod errors;
 mod fresh;
 mod page;
 mod record;
+mod running;
 mod suites;
+mod suspects;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,6 +21,7 @@ use rethrow_core::probe::ProbePlan;
 use rethrow_core::program::{Program, TypeId};
 use rethrow_core::search::grt::{Component, Generator, Round, Settings, World};
 use rethrow_core::search::{Limits, Stop};
+use rethrow_core::testcase::TestCase;
 use rethrow_core::trace::Trace;
 use rethrow_worker::process::Scratch;
 
@@ -44,25 +47,29 @@ pub struct Options {
 /// Of the budget, so much is kept for compiling and confirming …
 const TAIL_SHARE: f64 = 0.33;
 /// … at least and at most this …
-const TAIL_MIN: Duration = Duration::from_secs(4);
+const TAIL_MIN: Duration = Duration::from_secs(3);
 const TAIL_MAX: Duration = Duration::from_secs(25);
 /// … but never more than this share of a small budget.
 const TAIL_MAX_SHARE: f64 = 0.6;
-/// When, in shares of the search, tests found so far are compiled beside it …
-const AHEAD: [f64; 4] = [0.25, 0.45, 0.65, 0.85];
-/// … so many of them at first, then as many as fit into such a share of it.
-const FIRST_PART: usize = 150;
-const AHEAD_ROOM: f64 = 0.15;
-/// Of the tail, compiling one part may take so much.
-const COMPILE_SHARE: f64 = 0.45;
-/// Parts that the rest is compiled in, unless time ends before …
-const MAX_PARTS: usize = 5;
-/// … or less than this is left.
-const PART_MIN: Duration = Duration::from_millis(2500);
+/// So often it is looked whether tests found so far can be compiled and run beside the search …
+const SLICE: Duration = Duration::from_millis(400);
+/// … for the first time after this share of it, then again after such a share …
+const AHEAD_FIRST: f64 = 0.1;
+const AHEAD_EVERY: f64 = 0.2;
+/// … few of them at first, to get the compiler warm, then as many as fit into this: a part costs as much as hundreds of its tests.
+const FIRST_PART: usize = 120;
+const AHEAD_ROOM: Duration = Duration::from_millis(2500);
+/// Of the tail, compiling one part may take so much …
+const COMPILE_SHARE: f64 = 0.4;
+/// … and none is begun when less than this is left.
+const PART_MIN: Duration = Duration::from_millis(1500);
 /// However slow the compiler seems, so many tests are tried.
 const MIN_TESTS: usize = 60;
-/// Running a part in a fresh process takes that long, or more.
-const RUNNING: Duration = Duration::from_secs(2);
+/// Starting a fresh process, and looking for defects, takes that long or more.
+const RUNNING: Duration = Duration::from_millis(2500);
+const POLL: Duration = Duration::from_millis(5);
+/// What a batch of the search may overrun its end by.
+const OVERRUN: Duration = Duration::from_millis(500);
 /// Writing hundreds of files and ending the workers takes that long.
 const CLEANING: Duration = Duration::from_millis(700);
 /// What the tail may overrun its end by, so that the whole stays within two seconds of the budget.
@@ -145,8 +152,10 @@ impl Walk<'_> {
     /// When the search has to stop, so that the tail fits into the budget; `needed` is the time that compiling takes, once it is known.
     fn search_end(&self, needed: Option<Duration>) -> Instant {
         let budget = self.config.budget();
-        let tail =
-            needed.map_or(budget.mul_f64(TAIL_SHARE), |needed| needed.mul_f64(1.2) + RUNNING).clamp(TAIL_MIN, TAIL_MAX).min(budget.mul_f64(TAIL_MAX_SHARE));
+        let tail = needed
+            .map_or(budget.mul_f64(TAIL_SHARE), |needed| needed.mul_f64(1.2).saturating_add(RUNNING))
+            .clamp(TAIL_MIN, TAIL_MAX)
+            .min(budget.mul_f64(TAIL_MAX_SHARE));
         self.end() - tail
     }
 
@@ -182,26 +191,31 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// The search in parts: between them, tests found so far are chosen and compiled beside it.
+    /// The search in slices: between them, tests found so far are compiled and run beside it.
     fn search(&self, making: &mut Making<'_, '_>, session: &mut dyn Live, emit: &mut dyn FnMut(Event)) -> Result<Stop, UserError> {
         let begun = Instant::now();
         let whole = self.search_end(None).saturating_duration_since(begun);
         // what is compiled when depends on the clock, which must not decide anything where the number of tests is given
-        let ahead: &[f64] = if self.config.max_evaluations.is_some() { &[] } else { &AHEAD };
-        for share in ahead {
-            let stop = self.search_until(&mut making.generator, session, begun + whole.mul_f64(*share), emit);
-            if stop != Stop::BudgetSpent || making.generator.is_done() {
+        if self.config.max_evaluations.is_some() {
+            return Ok(self.search_until(&mut making.generator, session, self.search_end(None), emit));
+        }
+        let mut next = begun + whole.mul_f64(AHEAD_FIRST);
+        loop {
+            let until = self.search_end(making.needed());
+            session.clock().set(until + OVERRUN);
+            let stop = self.search_until(&mut making.generator, session, until.min(Instant::now() + SLICE), emit);
+            if stop != Stop::BudgetSpent || making.generator.is_done() || Instant::now() >= until {
                 return Ok(stop);
             }
-            making.fresh.poll(self.end())?;
-            if !making.fresh.is_busy() {
-                let room = making.fresh.rate.map_or(FIRST_PART, |rate| (rate * whole.as_secs_f64() * AHEAD_ROOM) as usize).max(MIN_TESTS);
-                making.choose(self.program, session, room, self.end())?;
+            making.fresh.tick(self.end())?;
+            if making.fresh.is_busy() {
+                next = next.max(Instant::now());
+            } else if Instant::now() >= next {
+                let room = making.fresh.rate.map_or(FIRST_PART, |rate| (rate * AHEAD_ROOM.as_secs_f64()) as usize).max(MIN_TESTS);
+                making.choose(self.program, session, (room, false), self.end())?;
+                next = Instant::now() + whole.mul_f64(AHEAD_EVERY);
             }
         }
-        let open = making.generator.kept.len().saturating_sub(making.regression.selection.taken()) / 2;
-        let needed = making.fresh.rate.map(|rate| Duration::from_secs_f64((open as f64 / rate).min(1e6)));
-        Ok(self.search_until(&mut making.generator, session, self.search_end(needed), emit))
     }
 
     fn search_until(&self, generator: &mut Generator<'_>, session: &mut dyn Live, until: Instant, emit: &mut dyn FnMut(Event)) -> Stop {
@@ -212,24 +226,32 @@ impl Walk<'_> {
     /// Chooses, compiles and runs until nothing is open or no time is left; then writes.
     fn finish(&self, mut making: Making<'_, '_>, plan: &ProbePlan, session: &mut dyn Live, record: &mut GenerateRecord) -> Result<(), UserError> {
         let (begun, end) = (Instant::now(), self.end());
-        making.fresh.settle(end)?;
+        session.clock().set(end);
         let until = begun + errors::share(end.saturating_duration_since(begun));
         let search = errors::Search { program: self.program, plan, rules: self.suites.oracle(), generator: &making.generator, types: self.types, until };
-        let failing = search.files(session)?;
-        if !failing.is_empty() {
-            making.fresh.submit(failing, end)?;
-            making.fresh.settle(end)?;
-        }
-        for _ in 0..MAX_PARTS {
+        let mut failing = search.files(session)?;
+        let (mut exhausted, mut doubtful) = (false, false);
+        while Instant::now() < end + GRACE {
+            making.fresh.tick(end)?;
             let left = end.saturating_duration_since(Instant::now());
-            let room = making.fresh.rate.map_or(usize::MAX, |rate| (rate * left.as_secs_f64() * COMPILE_SHARE) as usize).max(MIN_TESTS);
-            let chosen = left > PART_MIN && making.choose(self.program, session, room, end)?;
-            making.fresh.settle(end)?;
-            making.fresh.run(end + GRACE)?;
-            if !chosen {
+            if !making.fresh.is_busy() && left > PART_MIN {
+                if !failing.is_empty() {
+                    making.fresh.submit(std::mem::take(&mut failing), end)?;
+                    continue;
+                }
+                if !exhausted || making.fresh.has_lost() || !doubtful {
+                    // what will probably not compile comes last
+                    doubtful |= exhausted;
+                    exhausted = !making.choose(self.program, session, (self.room(&making.fresh, left), doubtful), end)?;
+                    continue;
+                }
+            }
+            if making.fresh.is_idle() {
                 break;
             }
+            std::thread::sleep(POLL);
         }
+        making.fresh.settle(Instant::now())?;
         record.elapsed_ms.confirm = begun.elapsed().as_millis() as u64;
         record.compiled_per_s = making.fresh.rate;
         let page = page::page(self.program, self.types, &making.generator);
@@ -240,6 +262,14 @@ impl Walk<'_> {
         }
         record.note_suite(&files, losses);
         self.write(&self.config.run_dir.join("coverage.md"), &page)
+    }
+
+    /// Tests that can be compiled and run in what is left; all of them where no clock decides.
+    fn room(&self, fresh: &Fresh<'_>, left: Duration) -> usize {
+        match fresh.rate.filter(|_| self.config.max_evaluations.is_none()) {
+            Some(rate) => ((rate * left.as_secs_f64() * COMPILE_SHARE) as usize).max(MIN_TESTS),
+            None => usize::MAX,
+        }
     }
 
     fn write(&self, path: &Path, text: &str) -> Result<(), UserError> {
@@ -255,12 +285,20 @@ struct Making<'p, 'f> {
 }
 
 impl Making<'_, '_> {
-    /// Chooses up to `room` further tests and hands them in; false if there are none.
-    fn choose(&mut self, program: &Program, session: &mut dyn Live, room: usize, deadline: Instant) -> Result<bool, UserError> {
+    /// How long what is still to be written takes, once that can be told.
+    fn needed(&self) -> Option<Duration> {
+        self.fresh.rate?;
+        self.fresh.time_for(self.regression.open(&self.generator))
+    }
+
+    /// Chooses up to `room` further tests, if wanted also of those that will probably not compile, and hands them in; false if there are none.
+    fn choose(&mut self, program: &Program, session: &mut dyn Live, (room, doubtful): (usize, bool), deadline: Instant) -> Result<bool, UserError> {
         for lost in self.fresh.take_lost() {
             self.regression.selection.drop(lost);
         }
-        let files = self.regression.next(program, &self.generator, session, room)?;
+        let suspects = &self.fresh.suspects;
+        let wanted = |test: &TestCase| doubtful || !suspects.suspects(test);
+        let files = self.regression.next((program, &self.generator), session, room, wanted)?;
         let any = !files.is_empty();
         if any {
             self.fresh.submit(files, deadline)?;

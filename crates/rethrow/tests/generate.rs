@@ -47,6 +47,11 @@ fn both_suites_are_written_and_confirmed() {
     }
     assert!(!error.contains("IllegalArgumentException"), "a rejected argument is no defect: {error}");
     assert_eq!(error.matches("ledger.put(").count(), 3, "minimal: {error}");
+    let promises = text(&cwd, "out/shop/Parcel_ErrorTest.java");
+    for part in ["equal objects have different hash codes", "compareTo is not antisymmetric", "compareTo is not reflexive", "-Integer.signum("] {
+        assert!(promises.contains(part), "GRT-15: no {part} in {promises}");
+    }
+    assert!(!promises.contains("perItem"), "deprecated members are left out: {promises}");
     assert!(text(&cwd, "rethrow.out/coverage.md").contains("shop.Ledger"));
     assert_no_survivor(&cwd, "generate/suites");
 }

@@ -6,12 +6,15 @@
 
 pub mod bloodhound;
 pub mod constant_mining;
+pub mod contract;
 pub mod coverage;
 pub mod detective;
 pub mod elephant_brain;
 pub mod impurity;
+mod memory;
 pub mod oracle;
 pub mod orienteering;
+mod palettes;
 pub mod settings;
 pub mod slice;
 pub mod subjects;
@@ -27,22 +30,20 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::execution::{Execution, Outcome};
 use crate::probe::{MethodProbes, ProbePlan};
 use crate::program::purity::{Purity, PurityRules};
-use crate::program::{Flags, MethodId, Program, TypeId};
+use crate::program::{MethodId, Program, TypeId};
 use crate::rng::Rng;
 use crate::search::facts::Facts;
-use crate::search::targets::{BuildRules, banned};
+use crate::search::targets::BuildRules;
 use crate::search::{Limits, Stop};
 use crate::target::Session;
-use crate::testcase::build::customs::Customs;
-use crate::testcase::build::producers::PaletteSpec;
-use crate::testcase::build::{LiteralPool, Maker, Palette, Policy};
-use crate::testcase::validity::Scope;
-use crate::testcase::{Stmt, TestCase, Var};
+use crate::testcase::build::{Maker, Palette, Policy};
+use crate::testcase::{Stmt, TestCase};
 use crate::trace::Throwable;
 use bloodhound::Chooser;
 use constant_mining::Mined;
 use coverage::{Coverage, Share};
-use elephant_brain::{Made, Pool};
+use elephant_brain::Pool;
+use palettes::subjects_of;
 pub use settings::{Component, Settings};
 use subjects::Subject;
 use suite::{Ending, Kept};
@@ -89,8 +90,6 @@ const MAX_REMEMBERED: usize = 30;
 const MAX_KNOWN: usize = 2_000_000;
 /// Ways to make an unavailable type that are tried before the search.
 const MAX_WAYS: usize = 4;
-/// Types named as class literals in one package.
-const MAX_LITERAL_TYPES: usize = 12;
 /// Hangs and deaths after which a method is not called any more.
 const MAX_COSTLY: u32 = 2;
 /// Distinct crashes kept.
@@ -402,92 +401,6 @@ impl<'p> Generator<'p> {
         self.coverage.cover(&elements);
         self.kept.push(Kept { subject, test: test.prefix(cut), ending, elements });
     }
-
-    /// Puts what a test made into the pool: the result of its last call, and the objects that the call may have changed.
-    fn remember(&mut self, test: &TestCase, execution: &Execution, detecting: bool) {
-        if execution.outcome != Outcome::Normal {
-            return;
-        }
-        let Some(last) = test.stmts.last() else { return };
-        let result = Var(test.len() as u32 - 1);
-        let mut vars = vec![result];
-        vars.extend(last.operands());
-        if detecting {
-            vars.extend((0..result.0).map(Var));
-        }
-        for var in vars {
-            let Some(ty) = self.type_of(test, var, execution) else { continue };
-            let first = !self.pool.has(ty);
-            let program = self.world.program;
-            let (cut, at) = slice::slice(program, &self.purity, test, var);
-            if cut.len() > MAX_REMEMBERED {
-                continue;
-            }
-            let home = self.home_of(&cut);
-            let secondary = detecting && var != result && !first;
-            self.pool.add(Made { test: &cut, var: at, ty, cost: f64::from(execution.steps), home, secondary });
-        }
-    }
-
-    /// The type to remember a value by: exact, or declared without elephant brain (GRT-9).
-    fn type_of(&self, test: &TestCase, var: Var, execution: &Execution) -> Option<TypeId> {
-        let exact = execution.types.get(var.0 as usize).copied().flatten()?;
-        let stmt = test.stmt(var);
-        if stmt.is_literal() || matches!(stmt, Stmt::NewArray { .. } | Stmt::Cast { .. }) {
-            return None;
-        }
-        if self.settings.has(Component::ElephantBrain) { Some(exact) } else { test.ty(self.world.program, var).as_ref() }
-    }
-
-    /// The package that a test needs; `None` if it uses public members only.
-    fn home_of(&mut self, test: &TestCase) -> Option<Rc<str>> {
-        let program = self.world.program;
-        let outside = Scope { package: self.world.rules.elsewhere.to_string() };
-        let mut home = None;
-        for stmt in &test.stmts {
-            let (open, owner) = match stmt {
-                Stmt::New { ctor: m, .. } | Stmt::Call { method: m, .. } => {
-                    (*self.public.entry(*m).or_insert_with(|| outside.callable(program, *m)), program.method(*m).owner)
-                }
-                Stmt::GetStatic(f) | Stmt::GetField { field: f, .. } | Stmt::SetField { field: f, .. } => {
-                    (outside.readable(program, *f), program.field(*f).owner)
-                }
-                Stmt::Cast { ty, .. } | Stmt::NewArray { elem: ty, .. } | Stmt::Class(ty) => match ty.base {
-                    crate::program::Base::Ref(t) => (outside.nameable(program, t), t),
-                    _ => continue,
-                },
-                _ => continue,
-            };
-            if !open {
-                home = Some(program.package(owner).into());
-            }
-        }
-        home
-    }
-
-    fn note_crash(&mut self, subject: usize, test: &TestCase, chain: &Arc<[Throwable]>) {
-        let Some(thrown) = chain.first() else { return };
-        let mut hasher = rustc_hash::FxHasher::default();
-        (self.subjects[subject].entry, &thrown.exception).hash(&mut hasher);
-        for frame in thrown.frames.iter().filter(|f| !f.platform).take(TRIAGE_FRAMES) {
-            (&frame.class, &frame.method, frame.line).hash(&mut hasher);
-        }
-        match self.crash_keys.get(&hasher.finish()) {
-            Some(known) => {
-                let crash = &mut self.crashes[*known];
-                crash.count += 1;
-                if test.len() < crash.test.len() {
-                    crash.test = test.clone();
-                    crash.chain = chain.clone();
-                }
-            }
-            None if self.crashes.len() < MAX_CRASHES => {
-                self.crash_keys.insert(hasher.finish(), self.crashes.len());
-                self.crashes.push(Crash { subject, test: test.clone(), chain: chain.clone(), count: 1 });
-            }
-            None => {}
-        }
-    }
 }
 
 /// The share of branches that a subject's body, and what only it leads to, still has to cover (GRT-12); without branches, of its points.
@@ -499,48 +412,4 @@ fn uncovered(coverage: &Coverage, plan: &ProbePlan, subject: &Subject) -> f64 {
     }
     let share = if branches.total > 0 { branches } else { points };
     if share.total == 0 { bloodhound::UNKNOWN } else { 1.0 - f64::from(share.covered) / f64::from(share.total) }
-}
-
-/// A palette for each package, and what can be called with it.
-fn subjects_of<'p>(world: &World<'p>, literals: &LiteralPool, purity: &Rc<Purity>) -> (Vec<Palette<'p>>, Vec<Subject>) {
-    let program = world.program;
-    let mut packages: Vec<&str> = Vec::new();
-    for ty in world.types {
-        let package = package_of(program, world.rules, *ty);
-        if !packages.contains(&package) {
-            packages.push(package);
-        }
-    }
-    let banned = banned(program, world.rules);
-    let (mut palettes, mut all) = (Vec::new(), Vec::new());
-    for (index, package) in packages.iter().enumerate() {
-        let here: Vec<TypeId> = world.types.iter().copied().filter(|t| package_of(program, world.rules, *t) == *package).collect();
-        let mut palette = Palette::new(PaletteSpec {
-            program,
-            scope: Scope { package: (*package).to_string() },
-            trace_types: Vec::new(),
-            literals: literals.clone(),
-            plain_packages: world.rules.plain_packages,
-            customs: Customs::new(program, world.rules),
-            banned: banned.clone(),
-        });
-        palette.name_as_literals(literal_types(program, &here));
-        palette.know_purity(purity.clone());
-        all.extend(here.iter().flat_map(|t| subjects::of_class(&palette, index, *t)));
-        palettes.push(palette);
-    }
-    (palettes, all)
-}
-
-fn package_of<'p>(program: &'p Program, rules: &'p BuildRules, ty: TypeId) -> &'p str {
-    let package = program.package(ty);
-    if rules.closed_packages.iter().any(|p| p == package) { rules.elsewhere } else { package }
-}
-
-/// Enumerations first: they are what types are most often asked for.
-fn literal_types(program: &Program, types: &[TypeId]) -> Vec<TypeId> {
-    let mut out: Vec<TypeId> = types.to_vec();
-    out.sort_by_key(|t| !program.ty(*t).flags.has(Flags::ENUM));
-    out.truncate(MAX_LITERAL_TYPES);
-    out
 }

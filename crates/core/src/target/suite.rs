@@ -20,6 +20,16 @@ pub enum Expect {
     Fails { exception: String },
     /// The last statement's value is not this, though it should be: the test shows a defect.
     Broken { should: bool },
+    /// The last statement's number does not stand as it should to another: the test shows a defect.
+    Unfit { claim: Claim },
+}
+
+/// What the last statement's number should be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Claim {
+    Zero,
+    SameAs(Var),
+    OppositeSign(Var),
 }
 
 /// One test.

@@ -25,6 +25,8 @@ const READING_STEPS: i32 = 10_000;
 const MAX_OUT_OF_MEMORY: u32 = 30;
 /// Threads that tests may leave behind before the process is replaced.
 const MAX_THREADS_LEFT: i32 = 20;
+/// Tests that a process may have to stop before it is replaced: each may have left something half done.
+const MAX_STOPPED: u32 = 10;
 /// Results are sent when this much has come together …
 const FLUSH_BYTES: usize = 32 << 10;
 /// … or so many tests, lest a death loses many.
@@ -53,6 +55,8 @@ pub struct Executor {
     /// Tests whose results were told.
     ran: u64,
     out_of_memory: u32,
+    /// Tests that were stopped by the clock.
+    stopped: u32,
     threads_at_start: i32,
 }
 
@@ -99,6 +103,7 @@ impl Executor {
             unlinkable: Vec::new(),
             ran: 0,
             out_of_memory: 0,
+            stopped: 0,
             threads_at_start: hook::live_threads(),
         })
     }
@@ -195,11 +200,22 @@ impl Executor {
         self.put_back(&mut attempt, fresh);
         if self.watch.end() {
             attempt.observed.ended = Ended::TimeLimit { at: self.watch.progress.statement() };
-            attempt.retire = Some("a test was stopped by its time limit".to_owned());
+            self.note_stopped(&mut attempt);
         }
         env.clear_exception();
         jni!(env, PopLocalFrame, std::ptr::null_mut());
         attempt
+    }
+
+    /// A test that was stopped while it waited or computed has unwound like after any exception, so the process can go on; one that was the first to use
+    /// a class may have been stopped in its initialiser.
+    fn note_stopped(&mut self, attempt: &mut Attempt) {
+        self.stopped += 1;
+        if self.stopped > MAX_STOPPED || !attempt.fresh.is_empty() {
+            attempt.retire.get_or_insert_with(|| "a test was stopped by its time limit".to_owned());
+        }
+        // the exception that stops it may still be on its way; it arrives in the next call
+        self.statements.call_something();
     }
 
     fn observe(&mut self, index: u32, test: &TestCase, result: Result<(), (u32, Stop)>, run: &Run) -> Attempt {

@@ -85,6 +85,16 @@ impl Statements {
         Ok(())
     }
 
+    /// A call that does nothing but give the JVM an occasion to deliver what it holds back.
+    pub fn call_something(&self) {
+        self.env.clear_exception();
+        let made = self.env.new_string("");
+        if !made.is_null() {
+            jni!(self.env, CallObjectMethodA, made, self.intern, std::ptr::null());
+        }
+        self.env.clear_exception();
+    }
+
     /// Puts the static fields back that statements of the test set, and removes its files; true if it set system properties. Before the test's
     /// references end.
     pub fn restore(&mut self) -> bool {

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use rethrow_core::execution::Returned;
 use rethrow_core::program::{Access, Program, TypeId};
-use rethrow_core::target::suite::{Expect, Placed, RenderSuite, RenderedSuite, SuiteFile, SuiteTest};
-use rethrow_core::testcase::Value;
+use rethrow_core::target::suite::{Claim, Expect, Placed, RenderSuite, RenderedSuite, SuiteFile, SuiteTest};
+use rethrow_core::testcase::{Value, Var};
 
 use super::body::{self, Parts, Scope};
 use super::names::{self, TypeNames};
@@ -63,7 +63,10 @@ impl SuiteWriter<'_> {
         let scope = Scope { program: self.program, package: &self.file.package, names: self.names, generics: &*self.junit.generics };
         let mut named = vec![false; test.test.len()];
         test.checks.iter().for_each(|(var, _)| named[var.0 as usize] = true);
-        if matches!(test.expect, Expect::Broken { .. })
+        if let Expect::Unfit { claim: Claim::SameAs(var) | Claim::OppositeSign(var) } = test.expect {
+            named[var.0 as usize] = true;
+        }
+        if matches!(test.expect, Expect::Broken { .. } | Expect::Unfit { .. })
             && let Some(last) = named.last_mut()
         {
             *last = true;
@@ -102,6 +105,7 @@ impl SuiteWriter<'_> {
         }
         match (&test.expect, parts.locals.get(last)) {
             (Expect::Broken { should }, Some(Some(local))) => lines.push(format!("{assert}.{}({local});", if *should { "assertTrue" } else { "assertFalse" })),
+            (Expect::Unfit { claim }, Some(Some(local))) => lines.push(self.claim(*claim, local, parts, &assert)),
             (Expect::Fails { exception }, _) => {
                 if let Some(line) = lines.last_mut() {
                     line.push_str(&format!(" // throws {}", literal::comment(simple(exception))));
@@ -110,6 +114,16 @@ impl SuiteWriter<'_> {
             _ => {}
         }
         Ok(lines)
+    }
+
+    fn claim(&self, claim: Claim, local: &str, parts: &Parts, assert: &str) -> String {
+        let other = |var: Var| parts.locals[var.0 as usize].clone().unwrap_or_else(|| "0".to_string());
+        let sign = |of: &str| format!("{}.signum({of})", self.names.java_lang("Integer"));
+        match claim {
+            Claim::Zero => format!("{assert}.assertEquals(0, {local});"),
+            Claim::SameAs(var) => format!("{assert}.assertEquals({}, {local});", other(var)),
+            Claim::OppositeSign(var) => format!("{assert}.assertEquals({}, -{});", sign(&other(var)), sign(local)),
+        }
     }
 
     fn check(&self, local: &str, value: &Returned, assert: &str) -> Result<String, String> {

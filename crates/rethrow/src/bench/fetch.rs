@@ -96,12 +96,12 @@ fn program(crash: &Crash, host: &Host) -> Result<Program, String> {
     if jars.is_empty() { Err("has no jar".into()) } else { Ok(Program::Jars(jars)) }
 }
 
-fn class_path(jars: &[PathBuf]) -> String {
+pub fn class_path(jars: &[PathBuf]) -> String {
     jars.iter().map(|jar| jar.display().to_string()).collect::<Vec<_>>().join(":")
 }
 
-/// The jar of these coordinates and what it needs at run time.
-fn maven(coordinate: &str, cache: &Path, host: &Host) -> Result<Vec<PathBuf>, String> {
+/// The jar of these coordinates (`group:artifact:version`, or with `:jar:classifier`) and what it needs at run time.
+pub fn maven(coordinate: &str, cache: &Path, host: &Host) -> Result<Vec<PathBuf>, String> {
     let folder = cache.join("jars").join(coordinate.replace(':', "_"));
     if folder.is_dir() {
         return jars_in(&folder);
@@ -130,10 +130,11 @@ fn maven(coordinate: &str, cache: &Path, host: &Host) -> Result<Vec<PathBuf>, St
 fn pom_for(coordinate: &str) -> String {
     let mut parts = coordinate.split(':');
     let mut part = || parts.next().unwrap_or_default();
-    let (group, artifact, version) = (part(), part(), part());
+    let (group, artifact, version, kind, classifier) = (part(), part(), part(), part(), part());
+    let which = if classifier.is_empty() { String::new() } else { format!("<type>{kind}</type><classifier>{classifier}</classifier>") };
     format!(
         "<project><modelVersion>4.0.0</modelVersion><groupId>x</groupId><artifactId>x</artifactId><version>1</version><dependencies><dependency>\
-         <groupId>{group}</groupId><artifactId>{artifact}</artifactId><version>{version}</version></dependency></dependencies></project>\n"
+         <groupId>{group}</groupId><artifactId>{artifact}</artifactId><version>{version}</version>{which}</dependency></dependencies></project>\n"
     )
 }
 

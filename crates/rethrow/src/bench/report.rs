@@ -2,7 +2,7 @@
 //!
 //! Reads and writes files; the sums are in `study`, the words in `tables`, the drawings in `plots`.
 
-mod plots;
+pub mod plots;
 mod study;
 mod tables;
 

@@ -8,6 +8,7 @@ use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::error::UserError;
@@ -57,9 +58,9 @@ pub struct Outcome {
     pub note: Option<String>,
 }
 
-/// A line of the file.
+/// A line of the file; `O` is what the kind of benchmark measures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Line {
+pub struct Line<O = Outcome> {
     pub schema: u32,
     pub key: String,
     /// Version of rethrow.
@@ -67,21 +68,21 @@ pub struct Line {
     #[serde(flatten)]
     pub setting: Setting,
     #[serde(flatten)]
-    pub outcome: Outcome,
+    pub outcome: O,
 }
 
-impl Line {
-    pub fn new(setting: Setting, outcome: Outcome) -> Line {
+impl<O> Line<O> {
+    pub fn new(setting: Setting, outcome: O) -> Line<O> {
         Line { schema: SCHEMA, key: setting.key(), tool: env!("CARGO_PKG_VERSION").into(), setting, outcome }
     }
 }
 
 /// All whole lines of a text, and how many others there are: an interrupted write leaves half a line.
-pub fn parse(text: &str) -> (Vec<Line>, usize) {
+pub fn parse<O: DeserializeOwned>(text: &str) -> (Vec<Line<O>>, usize) {
     let mut odd = 0;
     let mut lines = Vec::new();
     for text in text.lines().filter(|line| !line.trim().is_empty()) {
-        match serde_json::from_str::<Line>(text) {
+        match serde_json::from_str::<Line<O>>(text) {
             // A line that was edited by hand is not what was measured.
             Ok(line) if line.schema == SCHEMA && line.key == line.setting.key() => lines.push(line),
             _ => odd += 1,
@@ -90,7 +91,7 @@ pub fn parse(text: &str) -> (Vec<Line>, usize) {
     (lines, odd)
 }
 
-pub fn read(path: &Path) -> Result<(Vec<Line>, usize), UserError> {
+pub fn read<O: DeserializeOwned>(path: &Path) -> Result<(Vec<Line<O>>, usize), UserError> {
     let bad = |why: String| UserError::BenchInput { path: path.to_path_buf(), why };
     let text = std::fs::read_to_string(path).map_err(|e| bad(e.to_string()))?;
     Ok(parse(&text))
@@ -123,7 +124,7 @@ impl Log {
             // The half line stays, but ends, so that it cannot spoil the next one.
             file.write_all(b"\n").map_err(failed)?;
         }
-        let done = parse(&text).0.into_iter().map(|line| line.key).collect();
+        let done = parse::<serde_json::Map<String, serde_json::Value>>(&text).0.into_iter().map(|line| line.key).collect();
         Ok(Log { path: path.to_path_buf(), file, done })
     }
 
@@ -132,7 +133,7 @@ impl Log {
     }
 
     /// Adds a run, in one write.
-    pub fn add(&mut self, line: Line) -> Result<(), UserError> {
+    pub fn add<O: Serialize>(&mut self, line: Line<O>) -> Result<(), UserError> {
         let mut text = serde_json::to_string(&line).expect("a line that was built is JSON");
         text.push('\n');
         let written = self.file.write_all(text.as_bytes());
@@ -199,7 +200,7 @@ pub mod tests {
         assert!(log.has(&setting("A", "v", 1)) && !log.has(&setting("A", "v", 2)));
         log.add(Line::new(setting("A", "v", 2), Outcome::default())).unwrap();
         drop(log);
-        let (lines, odd) = read(&path).unwrap();
+        let (lines, odd) = read::<Outcome>(&path).unwrap();
         assert_eq!((lines.len(), odd, lines[0].outcome.reached), (2, 1, 2));
         std::fs::remove_file(&path).unwrap();
     }
@@ -207,7 +208,7 @@ pub mod tests {
     #[test]
     fn what_was_edited_is_not_a_result() {
         let line = serde_json::to_string(&Line::new(setting("A", "v", 1), Outcome::default())).unwrap();
-        assert_eq!(parse(&line).0.len(), 1);
-        assert_eq!(parse(&line.replace("\"seed\":1", "\"seed\":7")), (vec![], 1));
+        assert_eq!(parse::<Outcome>(&line).0.len(), 1);
+        assert_eq!(parse::<Outcome>(&line.replace("\"seed\":1", "\"seed\":7")), (vec![], 1));
     }
 }

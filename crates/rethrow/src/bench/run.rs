@@ -250,7 +250,7 @@ fn outcome(exit: Option<i32>, record: Option<&RunRecord>, said: &str, wall_ms: u
 }
 
 /// A copy of this program, and its hash.
-fn copy_of_this_program(dir: &Path) -> Result<(PathBuf, String), UserError> {
+pub fn copy_of_this_program(dir: &Path) -> Result<(PathBuf, String), UserError> {
     let this = crate::commands::jail::own_executable()?;
     let copy = dir.join("rethrow");
     let failed = |e: std::io::Error| UserError::RunDirUnusable { path: copy.clone(), why: e.to_string() };
@@ -260,10 +260,10 @@ fn copy_of_this_program(dir: &Path) -> Result<(PathBuf, String), UserError> {
 }
 
 /// A folder that goes when the benchmark ends.
-struct Scratch(PathBuf);
+pub struct Scratch(pub PathBuf);
 
 impl Scratch {
-    fn create() -> Result<Scratch, UserError> {
+    pub fn create() -> Result<Scratch, UserError> {
         let path = std::env::temp_dir().join(format!("rethrow-bench-{}", std::process::id()));
         std::fs::create_dir_all(&path).map_err(|e| UserError::RunDirUnusable { path: path.clone(), why: e.to_string() })?;
         Ok(Scratch(path))

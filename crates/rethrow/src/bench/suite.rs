@@ -154,7 +154,7 @@ fn from_index(text: &str, dir: &Path) -> Result<Vec<Crash>, String> {
 }
 
 /// The cells of one line; quoted cells may hold commas and doubled quotes.
-fn csv_row(line: &str) -> Vec<String> {
+pub fn csv_row(line: &str) -> Vec<String> {
     let mut cells = vec![String::new()];
     let mut quoted = false;
     let mut chars = line.chars().peekable();

@@ -1,9 +1,9 @@
-//! The options of `rethrow bench run`, `report` and `fetch`. Parsing only, as in `cli`.
+//! The options of `rethrow bench run`, `generate`, `report` and `fetch`. Parsing only, as in `cli`.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::parse_budget;
 
@@ -82,6 +82,59 @@ pub struct BenchReportArgs {
     /// Where report.md, the CSV files and the plots go
     #[arg(long, value_name = "DIR", default_value = "bench-report")]
     pub out: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct BenchGenerateArgs {
+    /// A table with the columns subject, maven_coordinate and class: the libraries, and of each the classes listed
+    #[arg(value_name = "SUBJECTS.csv")]
+    pub subjects: PathBuf,
+    /// Only these libraries, comma-separated
+    #[arg(long, value_name = "SUBJECTS", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// What is tested: all classes of the jar, or those listed
+    #[arg(long, value_name = "WHAT", value_enum, value_delimiter = ',', default_value = "jar")]
+    pub extent: Vec<Extent>,
+    /// Time for a whole jar
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_budget)]
+    pub jar_budget: Duration,
+    /// Time for the listed classes
+    #[arg(long, value_name = "TIME", default_value = "100s", value_parser = parse_budget)]
+    pub classes_budget: Duration,
+    /// A way to run `rethrow generate`: a name and its flags; repeatable [default: all six components, none, and each alone]
+    #[arg(long = "variant", value_name = "NAME=FLAGS", value_parser = parse_variant)]
+    pub variants: Vec<Variant>,
+    /// Seeds 1 to N for each library and variant
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub seeds: u64,
+    /// Where a line for each run is added; runs that are there already are not repeated
+    #[arg(long, value_name = "FILE", default_value = "generate.jsonl")]
+    pub results: PathBuf,
+    /// Where coverage.md, coverage.csv and the plots go
+    #[arg(long, value_name = "DIR", default_value = "bench-report")]
+    pub out: PathBuf,
+    /// A table with what other tools reached, to be shown beside it: the column subject, then columns of numbers
+    #[arg(long, value_name = "PEERS.csv")]
+    pub peers: Option<PathBuf>,
+    /// Make no runs: only write tables and plots of what is in the file
+    #[arg(long)]
+    pub report_only: bool,
+}
+
+/// What of a library is tested.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Extent {
+    Jar,
+    Classes,
+}
+
+impl Extent {
+    pub fn name(self) -> &'static str {
+        match self {
+            Extent::Jar => "jar",
+            Extent::Classes => "classes",
+        }
+    }
 }
 
 /// One way to run `rethrow reproduce`.

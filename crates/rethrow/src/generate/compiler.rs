@@ -1,7 +1,7 @@
 //! The compiler that stays, from the shell's side: started in the jail, given jobs, asked for answers.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rethrow_core::target::suite::{Compiled, CompilerPlan, JOBS_FOLDER, read_done};
 use rethrow_worker::process::{Jailed, JailedCommand, spawn};
@@ -11,8 +11,6 @@ use crate::commands::jail::own_executable;
 use crate::commands::sandbox_mode;
 use crate::config::Config;
 use crate::error::UserError;
-
-const POLL: Duration = Duration::from_millis(5);
 
 /// See the module documentation. Ends with its handle.
 pub struct Compiler {
@@ -50,16 +48,8 @@ impl Compiler {
         read_result(&self.jobs.join(format!("done-{job}"))).and_then(|text| read_done(&text))
     }
 
-    /// Waits for the answer; `None` if it does not come in time or the process is gone.
-    pub fn wait(&mut self, job: u32, deadline: Instant) -> Option<Compiled> {
-        loop {
-            if let Some(done) = self.answer(job) {
-                return Some(done);
-            }
-            if Instant::now() >= deadline || !matches!(self.process.wait_timeout(Duration::ZERO), Ok(None)) {
-                return None;
-            }
-            std::thread::sleep(POLL);
-        }
+    /// Whether no answer will come any more.
+    pub fn is_gone(&mut self) -> bool {
+        !matches!(self.process.wait_timeout(Duration::ZERO), Ok(None))
     }
 }

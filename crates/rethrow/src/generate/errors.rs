@@ -11,11 +11,12 @@ use rethrow_core::minimize::{Effort, minimize};
 use rethrow_core::objective::{Kind, Objective};
 use rethrow_core::probe::ProbePlan;
 use rethrow_core::program::{Program, TypeId};
-use rethrow_core::search::grt::oracle::{Contract, Judgement, OracleRules, RootMethods, judge};
+use rethrow_core::search::grt::contract::{Contract, RootMethods};
+use rethrow_core::search::grt::oracle::{Judgement, OracleRules, judge};
 use rethrow_core::search::grt::{Crash, Generator, TRIAGE_FRAMES};
 use rethrow_core::search::{Evaluator, Limits, Setup};
 use rethrow_core::target::suite::{Expect, SuiteFile, SuiteTest};
-use rethrow_core::testcase::{Stmt, TestCase, Value, Var};
+use rethrow_core::testcase::{TestCase, Var};
 use rethrow_core::trace::{Throwable, Trace};
 
 use super::suites::{Groups, Naming, group, method_name};
@@ -127,21 +128,18 @@ impl Search<'_, '_> {
         minimize(&mut evaluator, self.program, level, &crash.test, effort).unwrap_or_else(|_| crash.test.clone())
     }
 
-    /// Contracts of `Object`, on a few objects of each type under test.
+    /// Contracts of `Object` and of order, on a few objects of each type under test.
     fn contracts(&self, session: &mut dyn Live) -> Result<Vec<Finding>, UserError> {
-        let Some(root) = RootMethods::find(self.program) else { return Ok(Vec::new()) };
+        let Some(root) = RootMethods::find(self.program, self.rules.order) else { return Ok(Vec::new()) };
         let mut asked: Vec<(TypeId, Contract, TestCase)> = Vec::new();
         for ty in self.generator.pool.types().iter().filter(|t| self.types.contains(t)) {
             let objects = self.generator.pool.of_exact(*ty, OBJECTS);
-            for (made, var) in &objects {
-                for contract in own_contracts(self.program, &root, *ty) {
-                    asked.push((*ty, contract, root.test(contract, made, *var)));
+            for contract in root.contracts(self.program, *ty) {
+                for (i, (made, var)) in objects.iter().enumerate() {
+                    // two made in the same way are the likeliest to be equal
+                    let others = if contract.is_of_two() { &objects[i..] } else { &objects[i..=i] };
+                    asked.extend(others.iter().map(|(other, at)| (*ty, contract, root.test(contract, (made, *var), (other, *at)))));
                 }
-            }
-            if root.overrides(self.program, *ty, root.equals)
-                && let [a, b, ..] = &objects[..]
-            {
-                asked.push((*ty, Contract::EqualsSymmetric, symmetric(&root, a, b)));
             }
         }
         asked.truncate(MAX_CONTRACT_TESTS);
@@ -162,32 +160,14 @@ impl Search<'_, '_> {
     }
 
     fn broken(&self, ty: TypeId, contract: Contract, test: TestCase, execution: &Execution) -> Option<Finding> {
-        let last = test.len() - 1;
-        let truth = |i: usize| match execution.values.get(i) {
-            Some(Some(Returned::Prim(Value::Bool(v)))) => Some(*v),
-            _ => None,
-        };
-        let (mut checks, mut reason) = (Vec::new(), contract.reason().to_string());
-        let expect = match (&execution.outcome, contract) {
-            (Outcome::Thrown { at, chain }, _) if *at as usize == last => {
+        let (expect, checks, reason) = match &execution.outcome {
+            Outcome::Thrown { at, chain } if *at as usize + 1 == test.len() && !contract.is_of_two() => {
                 let Judgement::Defect(why) = judge(self.program, &self.rules, &test, chain, &execution.values) else { return None };
-                reason = why;
-                Expect::Fails { exception: chain.first()?.exception.clone() }
+                (Expect::Fails { exception: chain.first()?.exception.clone() }, Vec::new(), why)
             }
-            (Outcome::Normal, Contract::EqualsSymmetric) => {
-                let (there, back) = (truth(last - 1)?, truth(last)?);
-                if there == back {
-                    return None;
-                }
-                checks.push((Var(last as u32 - 1), Returned::Prim(Value::Bool(there))));
-                Expect::Broken { should: there }
-            }
-            (Outcome::Normal, _) => {
-                let should = contract.should()?;
-                if truth(last)? == should {
-                    return None;
-                }
-                Expect::Broken { should }
+            Outcome::Normal => {
+                let (expect, checks) = contract.broken(&execution.values)?;
+                (expect, checks, contract.reason().to_string())
             }
             _ => return None,
         };
@@ -206,35 +186,6 @@ impl Limits for Unlimited {
     fn cancelled(&self) -> bool {
         false
     }
-}
-
-fn own_contracts(program: &Program, root: &RootMethods, ty: TypeId) -> Vec<Contract> {
-    let mut out = Vec::new();
-    if root.overrides(program, ty, root.equals) {
-        out.extend([Contract::EqualsReflexive, Contract::EqualsNull]);
-    }
-    if root.overrides(program, ty, root.hash) {
-        out.push(Contract::HashCode);
-    }
-    if root.overrides(program, ty, root.text) {
-        out.push(Contract::ToString);
-    }
-    out
-}
-
-/// `a.equals(b)`, then `b.equals(a)`.
-fn symmetric(root: &RootMethods, a: &(std::rc::Rc<TestCase>, Var), b: &(std::rc::Rc<TestCase>, Var)) -> TestCase {
-    let mut test = (*a.0).clone();
-    let shift = test.len() as u32;
-    for stmt in &b.0.stmts {
-        let mut stmt = stmt.clone();
-        stmt.operands_mut().into_iter().for_each(|v| v.0 += shift);
-        test.stmts.push(stmt);
-    }
-    let (x, y) = (a.1, Var(b.1.0 + shift));
-    test.push(Stmt::Call { method: root.equals, recv: Some(x), args: vec![y] });
-    test.push(Stmt::Call { method: root.equals, recv: Some(y), args: vec![x] });
-    test
 }
 
 /// The exception and its innermost program frame.

@@ -1,4 +1,5 @@
-//! Compiles all files at once and runs every test in a fresh process; what does not compile or does not end as it should is dropped, not its file.
+//! Compiles files and runs every test in a fresh process, both beside whatever else goes on; what does not compile or does not end as it should is
+//! dropped, not its file.
 //!
 //! Everything foreign happens in the jail. What to compile and run is the language crate's plan.
 
@@ -6,11 +7,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rethrow_core::program::Program;
-use rethrow_core::target::confirmation::{Command, RESULT_FILE};
-use rethrow_core::target::suite::{Compiled, Expect, LIST_FILE, Placed, RenderedSuite, SuiteFile, SuitePlan, TestEnd};
+use rethrow_core::target::confirmation::Command;
+use rethrow_core::target::suite::{Compiled, Expect, Placed, RenderedSuite, SuiteFile, SuitePlan, TestEnd};
 use rethrow_worker::process::{Finished, JailedCommand, Scratch, run_to_end};
 
 use super::compiler::Compiler;
+use super::running::{Goes, Running};
+use super::suspects::Suspects;
 use crate::commands::jail::own_executable;
 use crate::commands::sandbox_mode;
 use crate::config::Config;
@@ -20,8 +23,9 @@ use crate::language::Suites;
 /// What is kept of a compiler's words: many errors are many words.
 const KEPT_OUTPUT: usize = 8 << 20;
 const MAX_COMPILATIONS: usize = 4;
-/// Fresh processes that run the tests of one part: one more whenever a test hangs.
-const MAX_RUNS: usize = 6;
+/// What a test takes in a fresh process, until one has shown it.
+const FIRST_RUN: Duration = Duration::from_millis(1);
+const POLL: Duration = Duration::from_millis(5);
 const MAX_RESULT_BYTES: u64 = 32 << 20;
 
 /// What was not confirmed, and why.
@@ -37,12 +41,18 @@ pub struct Losses {
 
 /// Files that are compiled together.
 #[derive(Default)]
-struct Part {
-    files: Vec<SuiteFile>,
-    rendered: Vec<RenderedSuite>,
+pub struct Part {
+    pub files: Vec<SuiteFile>,
+    pub rendered: Vec<RenderedSuite>,
     /// The compiler's job, while it is at work.
     job: Option<u32>,
     tries: usize,
+}
+
+impl Part {
+    fn tests(&self) -> usize {
+        self.files.iter().map(|f| f.tests.len()).sum()
+    }
 }
 
 /// What compiles and runs tests; lives as long as the search, so that its compiler is warm when the last part is ready.
@@ -55,11 +65,17 @@ pub struct Fresh<'a> {
     pending: Option<Part>,
     /// Compiled, to be run.
     compiled: Vec<Part>,
+    running: Option<Running>,
     confirmed: Vec<Part>,
     runs: usize,
+    /// What the tests need beside the program is compiled: while tests run it must not be written again.
+    has_support: bool,
     /// Compiled tests per second, as last measured.
     pub rate: Option<f64>,
+    /// What one test takes in a fresh process.
+    run_each: Duration,
     pub losses: Losses,
+    pub suspects: Suspects,
     /// Tests that will not be written, by their own numbers.
     lost: Vec<usize>,
 }
@@ -77,10 +93,14 @@ impl<'a> Fresh<'a> {
             compiler,
             pending: None,
             compiled: Vec::new(),
+            running: None,
             confirmed: Vec::new(),
             runs: 0,
+            has_support: false,
             rate: None,
+            run_each: FIRST_RUN,
             losses: Losses::default(),
+            suspects: Suspects::default(),
             lost: Vec::new(),
         })
     }
@@ -90,9 +110,27 @@ impl<'a> Fresh<'a> {
         std::mem::take(&mut self.lost)
     }
 
+    /// Whether tests were dropped since.
+    pub fn has_lost(&self) -> bool {
+        !self.lost.is_empty()
+    }
+
     /// Whether a part is being compiled: nothing else can be handed in.
     pub fn is_busy(&self) -> bool {
         self.pending.is_some()
+    }
+
+    /// Nothing is compiled, run, or waits for it.
+    pub fn is_idle(&self) -> bool {
+        self.pending.is_none() && self.compiled.is_empty() && self.running.is_none()
+    }
+
+    /// How long so many tests take to be compiled and run; `None` before the first part.
+    pub fn time_for(&self, tests: usize) -> Option<Duration> {
+        let waiting: usize = self.pending.iter().chain(&self.compiled).map(Part::tests).sum::<usize>() + self.running.as_ref().map_or(0, Running::open);
+        let compiling = tests + self.pending.as_ref().map_or(0, Part::tests);
+        let runs = self.run_each * u32::try_from(tests + waiting).unwrap_or(u32::MAX);
+        self.rate.map(|rate| Duration::from_secs_f64((compiling as f64 / rate).min(1e6)).saturating_add(runs))
     }
 
     /// Hands in files to be compiled, beside the search or before the end.
@@ -111,7 +149,9 @@ impl<'a> Fresh<'a> {
         let plan = self.suites.plan(&part.rendered, self.scratch.path())?;
         write_files(&plan, self.scratch.path())?;
         if let Some(compiler) = &mut self.compiler {
-            part.job = Some(compiler.submit(&sources(&plan, self.scratch.path()))?);
+            let own = |path: &PathBuf| !self.has_support || part.rendered.iter().any(|r| path.ends_with(&r.path));
+            let sources: Vec<PathBuf> = sources(&plan, self.scratch.path()).into_iter().filter(own).collect();
+            part.job = Some(compiler.submit(&sources)?);
             self.pending = Some(part);
             return Ok(());
         }
@@ -131,31 +171,22 @@ impl<'a> Fresh<'a> {
         Ok(Some(Compiled { succeeded: ended.success(), millis: 0, errors }))
     }
 
-    /// Takes in the compiler's answer if it is there.
-    pub fn poll(&mut self, deadline: Instant) -> Result<(), UserError> {
+    /// Takes in what is ready and starts what can be started; never waits.
+    pub fn tick(&mut self, deadline: Instant) -> Result<(), UserError> {
         let answer = match (&self.compiler, &self.pending) {
             (Some(compiler), Some(Part { job: Some(job), .. })) => compiler.answer(*job),
             _ => None,
         };
-        match (answer, self.pending.take()) {
-            (Some(answer), Some(part)) => self.judge(part, Some(answer), deadline),
-            (_, pending) => {
-                self.pending = pending;
-                Ok(())
-            }
+        let gone = answer.is_none() && self.pending.is_some() && self.compiler.as_mut().is_none_or(Compiler::is_gone);
+        if gone {
+            // from now on by one that ends
+            self.compiler = None;
         }
-    }
-
-    /// Waits for all that was handed in; what is not compiled by `deadline` is lost.
-    pub fn settle(&mut self, deadline: Instant) -> Result<(), UserError> {
-        while let Some(part) = self.pending.take() {
-            let answer = match (&mut self.compiler, part.job) {
-                (Some(compiler), Some(job)) => compiler.wait(job, deadline),
-                _ => None,
-            };
+        if answer.is_some() || gone {
+            let part = self.pending.take().expect("only what is pending has an answer");
             self.judge(part, answer, deadline)?;
         }
-        Ok(())
+        self.advance()
     }
 
     fn judge(&mut self, mut part: Part, answer: Option<Compiled>, deadline: Instant) -> Result<(), UserError> {
@@ -164,11 +195,10 @@ impl<'a> Fresh<'a> {
             self.losses.uncompiled += self.lose(&part, |_, _| true);
             return Ok(());
         };
-        let tests: usize = part.files.iter().map(|f| f.tests.len()).sum();
-        // a small part says little: most of its time is the same for any number of tests
-        let rate = tests as f64 * 1000.0 / (answer.millis.max(1) as f64);
-        self.rate = Some(self.rate.map_or(rate, |known| known.max(rate)));
+        self.note_rate(part.tests(), answer.millis);
         if answer.succeeded {
+            self.has_support = true;
+            part.files.iter().flat_map(|f| &f.tests).for_each(|t| self.suspects.note(&t.test, true));
             self.compiled.push(part);
             return Ok(());
         }
@@ -180,8 +210,15 @@ impl<'a> Fresh<'a> {
             return Ok(());
         }
         self.losses.uncompiled += self.lose(&part, |file, test| bad.contains(&(file, test)));
+        bad.iter().for_each(|(file, test)| self.suspects.note(&part.files[*file].tests[*test].test, false));
         remove(&mut part, &bad);
         self.hand_in(part, deadline)
+    }
+
+    /// The best that was seen: a compiler gets faster as it gets warm, and small parts say little.
+    fn note_rate(&mut self, tests: usize, millis: u64) {
+        let rate = tests as f64 * 1000.0 / (millis.max(1) as f64);
+        self.rate = Some(self.rate.map_or(rate, |known| known.max(rate)));
     }
 
     /// Notes tests as lost; how many.
@@ -213,40 +250,62 @@ impl<'a> Fresh<'a> {
         self.losses.diagnostics.push(text);
     }
 
-    /// Runs what was compiled in fresh processes; what does not end as it should by `deadline` goes.
-    pub fn run(&mut self, deadline: Instant) -> Result<(), UserError> {
+    /// Starts a fresh process for what was compiled, and looks after the one that runs.
+    fn advance(&mut self) -> Result<(), UserError> {
+        if let Some(mut running) = self.running.take() {
+            match running.look() {
+                Goes::On => self.running = Some(running),
+                Goes::Again => self.run_on(running)?,
+                Goes::Ended => self.take_in(running),
+            }
+        }
+        if self.running.is_some() || self.compiled.is_empty() {
+            return Ok(());
+        }
         let mut all = Part::default();
         for part in std::mem::take(&mut self.compiled) {
             all.files.extend(part.files);
             all.rendered.extend(part.rendered);
         }
-        if all.files.is_empty() {
-            return Ok(());
+        let tests = places(&all.rendered, |m| m.is_ok());
+        self.run_on(Running::new(all, tests))
+    }
+
+    /// In a process of its own, what has not run yet.
+    fn run_on(&mut self, mut running: Running) -> Result<(), UserError> {
+        self.runs += 1;
+        let folder = self.scratch.path().join(format!("run-{}", self.runs));
+        let plan = self.suites.plan(&running.part.rendered, self.scratch.path())?;
+        let command = self.jailed(&plan, &plan.run, &folder)?;
+        running.start(&command, &folder, plan.results)?;
+        self.running = Some(running);
+        Ok(())
+    }
+
+    fn take_in(&mut self, running: Running) {
+        if let Some(each) = running.each() {
+            self.run_each = each;
         }
-        let plan = self.suites.plan(&all.rendered, self.scratch.path())?;
-        let tests: Vec<(usize, usize)> = places(&all.rendered, |m| m.is_ok());
-        let mut ends: Vec<Option<TestEnd>> = vec![None; tests.len()];
-        for _ in 0..MAX_RUNS {
-            let Some(limit) = left(deadline) else { break };
-            self.runs += 1;
-            let folder = self.scratch.path().join(format!("run-{}", self.runs));
-            let list = tests.iter().zip(&ends).map(|((f, t), end)| if end.is_some() { String::new() } else { listed(&all, *f, *t) });
-            write(&folder.join(LIST_FILE), &(list.collect::<Vec<_>>().join("\n") + "\n"))?;
-            let ended = self.start(&plan, &plan.run, &folder, limit)?;
-            let results = read_result(&folder.join(RESULT_FILE)).map(|text| (plan.results)(&text)).unwrap_or_default();
-            for result in results {
-                if let Some(slot) = ends.get_mut(result.index) {
-                    *slot = Some(result.ended);
-                }
-            }
-            let Some(first) = ends.iter().position(Option::is_none) else { break };
-            if ended.timed_out {
-                break;
-            }
-            // it ended the process, or was stopped because it hangs
-            ends[first] = Some(TestEnd::Hung);
+        let Running { part, tests, ends, .. } = running;
+        self.keep_fitting(part, &tests, &ends);
+    }
+
+    /// Waits until nothing is open or `deadline` comes; what is not confirmed by then is lost.
+    pub fn settle(&mut self, deadline: Instant) -> Result<(), UserError> {
+        while !self.is_idle() && Instant::now() < deadline {
+            self.tick(deadline)?;
+            std::thread::sleep(POLL);
         }
-        self.keep_fitting(all, &tests, &ends);
+        if let Some(part) = self.pending.take() {
+            self.judge(part, None, deadline)?;
+        }
+        if let Some(mut running) = self.running.take() {
+            running.stop();
+            self.take_in(running);
+        }
+        for part in std::mem::take(&mut self.compiled) {
+            self.losses.differing += self.lose(&part, |_, _| true);
+        }
         Ok(())
     }
 
@@ -270,10 +329,15 @@ impl<'a> Fresh<'a> {
     }
 
     fn start(&self, plan: &SuitePlan, command: &Command, folder: &Path, limit: Duration) -> Result<Finished, UserError> {
+        let jailed = self.jailed(plan, command, folder)?;
+        run_to_end(&jailed, limit, KEPT_OUTPUT).map_err(|e| UserError::WorkerWillNotStart { why: e.to_string() })
+    }
+
+    fn jailed(&self, plan: &SuitePlan, command: &Command, folder: &Path) -> Result<JailedCommand, UserError> {
         let command = command.in_folder(folder);
         let mut jailed = JailedCommand::new(&own_executable()?, folder, &command.program).args(&command.args).mode(sandbox_mode(self.config.sandbox));
         jailed.read.extend(plan.readable.iter().chain(&self.config.allow_read).cloned());
-        run_to_end(&jailed, limit, KEPT_OUTPUT).map_err(|e| UserError::WorkerWillNotStart { why: e.to_string() })
+        Ok(jailed)
     }
 }
 
@@ -284,7 +348,7 @@ fn remove(part: &mut Part, bad: &[(usize, usize)]) {
     }
 }
 
-fn listed(part: &Part, file: usize, test: usize) -> String {
+pub fn listed(part: &Part, file: usize, test: usize) -> String {
     let file = &part.rendered[file];
     file.methods[test].as_ref().map(|p| format!("{} {}", file.name, p.method)).unwrap_or_default()
 }
@@ -297,7 +361,7 @@ fn fits(expect: &Expect, end: Option<&TestEnd>) -> bool {
     match expect {
         Expect::Pass | Expect::Throws { .. } => end == Some(&TestEnd::Passed),
         Expect::Fails { exception } => matches!(end, Some(TestEnd::Failed(what)) if what.split(": ").next() == Some(exception)),
-        Expect::Broken { .. } => matches!(end, Some(TestEnd::Failed(what)) if what.starts_with("java.lang.AssertionError")),
+        Expect::Broken { .. } | Expect::Unfit { .. } => matches!(end, Some(TestEnd::Failed(what)) if what.starts_with("java.lang.AssertionError")),
     }
 }
 

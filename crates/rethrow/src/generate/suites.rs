@@ -28,9 +28,20 @@ pub struct Regression {
 }
 
 impl Regression {
+    /// Tests that would still have to be written to cover all that was covered.
+    pub fn open(&self, generator: &Generator<'_>) -> usize {
+        self.selection.clone().next(&generator.kept, usize::MAX, is_usable).len()
+    }
+
     /// Files with up to `max` further tests, each with the assertions that held twice.
-    pub fn next(&mut self, program: &Program, generator: &Generator<'_>, session: &mut dyn Live, max: usize) -> Result<Vec<SuiteFile>, UserError> {
-        let chosen = self.selection.next(&generator.kept, max, is_usable);
+    pub fn next(
+        &mut self,
+        (program, generator): (&Program, &Generator<'_>),
+        session: &mut dyn Live,
+        max: usize,
+        wanted: impl Fn(&TestCase) -> bool,
+    ) -> Result<Vec<SuiteFile>, UserError> {
+        let chosen = self.selection.next(&generator.kept, max, |kept| is_usable(kept) && wanted(&kept.test));
         let tests: Vec<TestCase> = chosen.iter().map(|i| generator.kept[*i].test.clone()).collect();
         let (first, second) = twice(session, tests)?;
         let mut groups: Groups = BTreeMap::new();

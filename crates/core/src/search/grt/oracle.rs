@@ -1,4 +1,4 @@
-//! Which exceptions are defects and which are an answer to a wrong argument, and the contracts that every object keeps (GRT-15).
+//! Which exceptions are defects and which are an answer to a wrong argument. The contracts that every object keeps are `contract`'s.
 //!
 //! A method that throws on purpose says that it was called wrongly; one whose code trips over its own data does not. So what counts is how the
 //! exception came about: a `throw` of the program, or of a check that it calls, is a rejection; a null, an index or a cast that failed by itself
@@ -6,7 +6,7 @@
 
 use crate::execution::Returned;
 use crate::program::ir::Op;
-use crate::program::{Access, Flags, MethodId, MethodKind, Program, Ty, TypeId};
+use crate::program::{Access, Flags, MethodId, Program};
 use crate::testcase::{Stmt, TestCase, Var};
 use crate::trace::{Frame, Throwable};
 
@@ -23,6 +23,8 @@ pub struct OracleRules {
     pub poison: &'static [&'static str],
     /// A null was used.
     pub null: &'static str,
+    /// The type whose method tells which of two objects comes first, and that method; empty if there is none.
+    pub order: (&'static str, &'static str),
     /// An index or a size is out of range, with all below.
     pub ranges: &'static [&'static str],
 }
@@ -38,8 +40,8 @@ pub enum Judgement {
 pub fn judge(program: &Program, rules: &OracleRules, test: &TestCase, chain: &[Throwable], values: &[Option<Returned>]) -> Judgement {
     let (Some(thrown), Some(last)) = (chain.first(), test.stmts.last()) else { return Judgement::Rejected("nothing was thrown") };
     let Some(callee) = last.callee() else { return Judgement::Rejected("no call threw") };
-    if is_deprecated(program, callee) {
-        return Judgement::Rejected("the method is deprecated");
+    if test.stmts.iter().filter_map(Stmt::callee).any(|m| is_deprecated(program, m)) {
+        return Judgement::Rejected("a method is deprecated");
     }
     if !test.stmts.iter().filter_map(Stmt::callee).all(|m| is_public(program, m)) {
         return Judgement::Rejected("it takes calls that only the program itself makes");
@@ -118,71 +120,4 @@ fn is_public(program: &Program, method: MethodId) -> bool {
 
 fn takes_numbers(program: &Program, method: MethodId) -> bool {
     program.signature(method).params.iter().any(|p| p.as_prim().is_some())
-}
-
-/// A promise that every object makes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Contract {
-    EqualsReflexive,
-    EqualsNull,
-    EqualsSymmetric,
-    HashCode,
-    ToString,
-}
-
-impl Contract {
-    pub fn reason(self) -> &'static str {
-        match self {
-            Contract::EqualsReflexive => "equals is not reflexive: an object does not equal itself",
-            Contract::EqualsNull => "equals(null) is not false",
-            Contract::EqualsSymmetric => "equals is not symmetric: a equals b, but b does not equal a",
-            Contract::HashCode => "hashCode throws",
-            Contract::ToString => "toString throws",
-        }
-    }
-    /// What the last statement should give; `None` if it only has to return.
-    pub fn should(self) -> Option<bool> {
-        match self {
-            Contract::EqualsReflexive => Some(true),
-            Contract::EqualsNull => Some(false),
-            _ => None,
-        }
-    }
-}
-
-/// The methods of the root type that contracts are about.
-#[derive(Clone, Copy, Debug)]
-pub struct RootMethods {
-    pub equals: MethodId,
-    pub hash: MethodId,
-    pub text: MethodId,
-    root: TypeId,
-}
-
-impl RootMethods {
-    pub fn find(program: &Program) -> Option<RootMethods> {
-        let root = program.well_known().object.as_ref()?;
-        let named = |name: &str, params: usize| program.methods_named(root, name).find(|m| program.signature(*m).params.len() == params);
-        Some(RootMethods { equals: named("equals", 1)?, hash: named("hashCode", 0)?, text: named("toString", 0)?, root })
-    }
-
-    /// Whether the type, or one above it, says for itself what equality is.
-    pub fn overrides(&self, program: &Program, ty: TypeId, method: MethodId) -> bool {
-        let (name, desc) = (program.method_name(method), program.method_desc(method));
-        program.resolve_method(ty, name, desc).is_some_and(|m| program.method(m).owner != self.root && program.method(m).kind == MethodKind::Instance)
-    }
-
-    /// The test that would show that the contract is broken for an object.
-    pub fn test(&self, contract: Contract, made: &TestCase, var: Var) -> TestCase {
-        let mut test = made.clone();
-        let root = Ty::reference(self.root);
-        let (method, args) = match contract {
-            Contract::EqualsReflexive | Contract::EqualsSymmetric => (self.equals, vec![var]),
-            Contract::EqualsNull => (self.equals, vec![test.push(Stmt::Null(root))]),
-            Contract::HashCode => (self.hash, Vec::new()),
-            Contract::ToString => (self.text, Vec::new()),
-        };
-        test.push(Stmt::Call { method, recv: Some(var), args });
-        test
-    }
 }

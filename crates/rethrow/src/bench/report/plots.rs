@@ -5,12 +5,12 @@ use std::fmt::Write as _;
 use super::super::statistics::{quantile, sorted};
 use super::study::Study;
 
-const WIDTH: f64 = 720.0;
+pub const WIDTH: f64 = 720.0;
 /// Room for the names of the variants and the numbers of the axis.
 const LEFT: f64 = 150.0;
 const RIGHT: f64 = 110.0;
 const ROW: f64 = 40.0;
-const COLORS: [&str; 8] = ["#1b6ca8", "#d1495b", "#2e8b57", "#e08e0b", "#6a4c93", "#5c677d", "#00798c", "#8d5524"];
+pub const COLORS: [&str; 8] = ["#1b6ca8", "#d1495b", "#2e8b57", "#e08e0b", "#6a4c93", "#5c677d", "#00798c", "#8d5524"];
 
 /// What a run costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,7 +115,7 @@ pub fn survival(study: &Study) -> String {
     svg("Crashes reproduced over time", bottom + 50.0, &body)
 }
 
-fn svg(title: &str, height: f64, body: &str) -> String {
+pub fn svg(title: &str, height: f64, body: &str) -> String {
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" viewBox=\"0 0 {WIDTH} {height}\" \
          font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n\
@@ -123,7 +123,7 @@ fn svg(title: &str, height: f64, body: &str) -> String {
     )
 }
 
-fn escaped(text: &str) -> String {
+pub fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
