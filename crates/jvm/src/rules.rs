@@ -328,6 +328,7 @@ pub const ORACLE: OracleRules = OracleRules {
         "java.lang.reflect.InaccessibleObjectException",
     ],
     poison: &["java.lang.ExceptionInInitializerError", "java.lang.NoClassDefFoundError"],
+    checks: &[("java.util.Objects", "requireNonNull"), ("java.util.Objects", "checkIndex")],
     null: "java.lang.NullPointerException",
     order: ("java.lang.Comparable", "compareTo"),
     ranges: &["java.lang.IndexOutOfBoundsException", "java.lang.NegativeArraySizeException", "java.lang.ArithmeticException"],

@@ -57,7 +57,7 @@ const SLICE: Duration = Duration::from_millis(400);
 const AHEAD_FIRST: f64 = 0.1;
 const AHEAD_EVERY: f64 = 0.2;
 /// … few of them at first, to get the compiler warm, then as many as fit into this: a part costs as much as hundreds of its tests.
-const FIRST_PART: usize = 120;
+const FIRST_PART: usize = 60;
 const AHEAD_ROOM: Duration = Duration::from_millis(2500);
 /// Of the tail, compiling one part may take so much …
 const COMPILE_SHARE: f64 = 0.4;

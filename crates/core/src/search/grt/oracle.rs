@@ -21,6 +21,8 @@ pub struct OracleRules {
     pub machine: &'static [&'static str],
     /// A type stays broken after it.
     pub poison: &'static [&'static str],
+    /// Methods of the platform that programs check arguments and state with.
+    pub checks: &'static [(&'static str, &'static str)],
     /// A null was used.
     pub null: &'static str,
     /// The type whose method tells which of two objects comes first, and that method; empty if there is none.
@@ -52,6 +54,13 @@ pub fn judge(program: &Program, rules: &OracleRules, test: &TestCase, chain: &[T
     }
     if !is(rules.unchecked) {
         return Judgement::Rejected("it is declared");
+    }
+    // what the program defines itself does not come about by itself, however many helpers make it
+    if program.find_type(&thrown.exception).is_some_and(|t| !program.ty(t).platform) {
+        return Judgement::Rejected("the program throws it on purpose");
+    }
+    if thrown.frames.first().is_some_and(|f| rules.checks.contains(&(f.class.as_str(), f.method.as_str()))) {
+        return Judgement::Rejected("the program checks for it");
     }
     if is(rules.rejections) {
         return Judgement::Rejected("it says that the call is not possible");
