@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn known_children_get_a_new_gene() {
-        let seen = std::cell::RefCell::new(std::collections::HashSet::new());
+        let seen = std::cell::RefCell::new(rustc_hash::FxHashSet::default());
         let count = |genes: &[u32]| {
             seen.borrow_mut().insert(genes.to_vec());
             0.0

@@ -10,7 +10,6 @@ use rethrow_core::goal::CrashGoal;
 use rethrow_core::minimize::{Effort, greedy, minimize};
 use rethrow_core::objective::Objective;
 use rethrow_core::probe::ProbePlan;
-use rethrow_core::search::genetic::{Parameters, Restart};
 use rethrow_core::search::portfolio::{self, Schedule};
 use rethrow_core::search::targets::BuildRules;
 use rethrow_core::search::{self, Evaluator, Found, Limits, Setup, Stop};
@@ -45,8 +44,6 @@ const MINIMIZE_EXECUTIONS: u32 = 2000;
 const RUN_LIMIT: Duration = Duration::from_secs(10);
 /// What the tail may overrun the budget by, so that the whole stays within two seconds.
 const GRACE: Duration = Duration::from_millis(800);
-/// Executed tests after which a hunt that does not get nearer begins anew.
-const HUNT_PATIENCE: u64 = 800;
 /// Without so much time left, a further candidate is not confirmed.
 const CONFIRM_MIN: Duration = Duration::from_millis(2500);
 
@@ -186,11 +183,7 @@ impl<'c> Walk<'c> {
         };
         let max_evaluations = self.config.max_evaluations.unwrap_or(u64::MAX);
         let mut evaluator = Evaluator::new(Setup { session, goal, objective, limits: deadline, max_evaluations, events: &mut events });
-        let mut schedule = Schedule { target: Some(wanted), ..self.config.search.schedule() };
-        if goal.hunt.is_some() {
-            // without frames to follow, another beginning is worth more than patience
-            schedule.parameters = Parameters { restart: Restart::Stagnation(HUNT_PATIENCE), keep: 0, ..schedule.parameters };
-        }
+        let schedule = Schedule { target: Some(wanted), ..self.config.search.schedule() };
         // what fresh processes refute is set aside, and the search goes on from another seed as long as it has time
         for refuted in 0.. {
             let started = Instant::now();
