@@ -284,7 +284,14 @@ impl Config {
             allow_read: args.jail.allow_read.iter().map(|p| absolute(p)).collect(),
             workers: args.workers.map_or(host.cores.min(DEFAULT_WORKERS), |n| n as usize),
             confirm_runs: args.confirm_runs,
-            search: SearchChoice::of(SearchOptions { preset, objective: None, secondary: None, trace_distance: None, match_message: false, without: Without::default() }),
+            search: SearchChoice::of(SearchOptions {
+                preset,
+                objective: None,
+                secondary: None,
+                trace_distance: None,
+                match_message: false,
+                without: Without::default(),
+            }),
             hunt: Some(hunt),
             host,
         })

@@ -96,7 +96,8 @@ mod tests {
 
     #[test]
     fn constants_and_names_that_stand_for_them_are_arguments() {
-        let text = "Applies.\n\n    >>> doc = {'a': 1}\n    >>> x = apply(doc, [\n    ...     {'op': 'add'}], deep=True)\n    {'a': 2}\n    >>> apply(other(), [])\n";
+        let text =
+            "Applies.\n\n    >>> doc = {'a': 1}\n    >>> x = apply(doc, [\n    ...     {'op': 'add'}], deep=True)\n    {'a': 2}\n    >>> apply(other(), [])\n";
         let params = [param("doc"), param("patch"), param("deep")];
         let of = |name: &str| values(text, "apply", &params, name);
         assert_eq!(of("doc"), [Data::Dict(vec![(Data::text("a"), Data::Int(1))])]);

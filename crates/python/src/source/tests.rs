@@ -243,7 +243,9 @@ fn examples_show_what_a_parameter_is_given() {
 #[test]
 fn collected_arguments_have_the_keys_that_are_looked_for() {
     let many: String = (0..20).map(|i| format!("  o.get('k{i}', {i})\n")).collect();
-    let text = format!("def check(o):\n{many}\nclass C:\n  def __init__(self, **kw):\n    self.t = kw.get('tab', 4)\ndef g(x, wide=False, **rest):\n  return rest['deep']\ndef f(x, **opts):\n  check(opts)\n  C(**opts)\n  return g(x, **opts)\n");
+    let text = format!(
+        "def check(o):\n{many}\nclass C:\n  def __init__(self, **kw):\n    self.t = kw.get('tab', 4)\ndef g(x, wide=False, **rest):\n  return rest['deep']\ndef f(x, **opts):\n  check(opts)\n  C(**opts)\n  return g(x, **opts)\n"
+    );
     let keys: Vec<String> = shapes_of(&text, "f", "opts")
         .iter()
         .filter_map(|s| match s {

@@ -60,10 +60,7 @@ impl Hints {
         match clue {
             Clue::Number(n) => self.ints.push(n),
             Clue::Text(text) => self.texts.push(text),
-            Clue::Type(name) => match find_ty(program, &TyName(name.clone())).ok() {
-                Some(ty) => self.types.push(ty),
-                None => {}
-            },
+            Clue::Type(name) => self.types.extend(find_ty(program, &TyName(name)).ok()),
             Clue::Like(shape) => self.shapes.push(shape),
             Clue::NullParameter(_) => {}
         }
