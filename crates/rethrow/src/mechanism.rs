@@ -85,7 +85,7 @@ mod tests {
             let mut schedule = plain.clone();
             parse_without(name).unwrap().apply(&mut schedule);
             let p = &schedule.policy;
-            let off = [!p.messages, !p.environment, p.cast == 0.0, !p.constants, !p.impurity, !p.build, !p.exact_types];
+            let off = [!p.messages, !p.environment, !p.notations, p.cast == 0.0, !p.constants, !p.impurity, !p.build, !p.exact_types];
             assert_eq!(off.iter().filter(|o| **o).count(), 1, "{name}");
         }
         assert_eq!(parse_without(""), Ok(Without::default()));
