@@ -161,6 +161,8 @@ pub struct Evaluator<'a> {
     found: Vec<Found>,
     /// Hashes of tests that fresh processes refuted.
     refuted: FxHashSet<u64>,
+    /// Hits looked at again after the time was up.
+    late: u32,
     /// By the test's hash, the statement that threw; only for engines that ask.
     ends: Option<FxHashMap<u64, u32>>,
 }
@@ -178,6 +180,9 @@ enum Kept {
 
 /// The score of a test that met the goal only in a worker with a history: as bad as one that throws nothing.
 const REFUTED: f64 = 2.0;
+
+/// Hits that are looked at again after the time was up: their time is the tail's.
+const MAX_LATE: u32 = 2;
 
 /// Scores remembered for duplicates; beyond it the memory is emptied, which only costs repeated executions.
 const MAX_KNOWN: usize = 200_000;
@@ -201,6 +206,7 @@ impl<'a> Evaluator<'a> {
             known: FxHashMap::default(),
             found: Vec::new(),
             refuted: FxHashSet::default(),
+            late: 0,
             ends: None,
         }
     }
@@ -342,6 +348,13 @@ impl<'a> Evaluator<'a> {
         let level = execution.thrown().map_or(0, |(_, chain)| self.goal.level_of(chain));
         if level <= self.reached() {
             return Ok(Kept::Nothing);
+        }
+        if self.limits.time_is_up() {
+            // a batch may end with many hits, and a worker that has run nothing takes as long to start as the rest of the batch
+            if self.late == MAX_LATE {
+                return Ok(Kept::Nothing);
+            }
+            self.late += 1;
         }
         let again = self.session.execute_pristine(test)?;
         let Some((at, chain)) = again.thrown() else { return Ok(Kept::Refuted) };
