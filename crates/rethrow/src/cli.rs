@@ -65,57 +65,16 @@ pub enum Command {
 pub struct ReproduceArgs {
     /// File with the stack trace, in any log; `-` reads standard input
     pub log: PathBuf,
-    /// Jars and class folders, colon-separated (`lib/*` takes all jars of a folder); also `-cp`
-    #[arg(long, value_name = "PATHS")]
-    pub classpath: Vec<OsString>,
-    /// The Python interpreter that has the program's packages [default: that of the active virtual environment, .venv, else python3]
-    #[arg(long, value_name = "PATH")]
-    pub python: Option<PathBuf>,
-    /// A folder with the program's own Python modules; repeatable
-    #[arg(long, value_name = "DIR")]
-    pub source: Vec<PathBuf>,
     /// Accept only a test that goes through program frames 1..N of the trace (innermost is 1)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub target_frame: Option<u32>,
     /// Which of several traces in the log
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub pick: u32,
-    /// Time for everything: search, minimisation and confirmation (500ms, 90s, 5m, 1h)
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_budget)]
-    pub budget: Duration,
-    /// Stop the search after so many executed tests
-    #[arg(long, value_name = "N")]
-    pub max_evaluations: Option<u64>,
-    /// Start of all chance
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
-    /// Where the test goes [default: <run-dir>/tests]
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-    /// Where the run record goes
-    #[arg(long, value_name = "DIR", default_value = "rethrow.out")]
-    pub run_dir: PathBuf,
-    /// JUnit version of the test [default: as found on the class path, else 4]
-    #[arg(long, value_name = "VERSION", value_parser = parse_junit)]
-    pub junit: Option<u32>,
-    /// `failing`: red until the defect is fixed; `expect` (`raises`): green now, expects the exception; `xfail`: green now, marked as known to fail
-    #[arg(long, value_name = "STYLE", value_enum, default_value_t = Style::Failing)]
-    pub style: Style,
-    /// The JDK to run the program with
-    #[arg(long, value_name = "DIR")]
-    pub java_home: Option<PathBuf>,
     #[command(flatten)]
-    pub jail: JailOptions,
-    /// Worker processes [default: one for each core, at most 4]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
-    pub workers: Option<u32>,
-    /// Fresh processes that have to agree before the test counts as confirmed; 0 skips confirmation
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(0..=100))]
-    pub confirm_runs: u32,
+    pub run: RunOptions,
     #[command(flatten)]
     pub search: SearchOptions,
-    #[command(flatten)]
-    pub output: Output,
 }
 
 #[derive(Debug, Args)]
@@ -136,6 +95,16 @@ pub struct HuntArgs {
     /// A function that has to be on the stack when it is thrown
     #[arg(long, value_name = "NAME")]
     pub function: Option<String>,
+    /// `beacon` is the published configuration: a module's functions only, no types
+    #[arg(long, value_name = "NAME", value_enum, default_value_t = HuntPreset::Default)]
+    pub preset: HuntPreset,
+    #[command(flatten)]
+    pub run: RunOptions,
+}
+
+/// What every search for one test is given: the program, the time, where things go, how the test is written and confirmed.
+#[derive(Debug, Args)]
+pub struct RunOptions {
     /// Jars and class folders, colon-separated (`lib/*` takes all jars of a folder); also `-cp`
     #[arg(long, value_name = "PATHS")]
     pub classpath: Vec<OsString>,
@@ -177,9 +146,6 @@ pub struct HuntArgs {
     /// Fresh processes that have to agree before the test counts as confirmed; 0 skips confirmation
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(0..=100))]
     pub confirm_runs: u32,
-    /// `beacon` is the published configuration: a module's functions only, no types
-    #[arg(long, value_name = "NAME", value_enum, default_value_t = HuntPreset::Default)]
-    pub preset: HuntPreset,
     #[command(flatten)]
     pub output: Output,
 }
@@ -514,8 +480,8 @@ mod tests {
         let Command::Reproduce(args) = Cli::try_parse_from(os("rethrow reproduce crash.log")).unwrap().command else {
             panic!("another command");
         };
-        assert_eq!((args.budget, args.seed, args.pick, args.confirm_runs), (Duration::from_secs(60), 1, 1, 5));
-        assert_eq!((args.style, args.junit, args.out), (Style::Failing, None, None));
-        assert_eq!((args.run_dir, args.jail.sandbox), (PathBuf::from("rethrow.out"), Sandbox::Default));
+        assert_eq!((args.run.budget, args.run.seed, args.pick, args.run.confirm_runs), (Duration::from_secs(60), 1, 1, 5));
+        assert_eq!((args.run.style, args.run.junit, args.run.out), (Style::Failing, None, None));
+        assert_eq!((args.run.run_dir, args.run.jail.sandbox), (PathBuf::from("rethrow.out"), Sandbox::Default));
     }
 }

@@ -25,8 +25,8 @@ use crate::report::{Glyphs, complain, say, verdict};
 pub fn run(command: Command, host: Host) -> u8 {
     let glyphs = Glyphs::for_locale(host.unicode);
     let (done, format) = match command {
-        Command::Reproduce(args) => with_format(args.output.format, || reproduce::run(args, host)),
-        Command::Hunt(args) => with_format(args.output.format, || hunt::run(args, host)),
+        Command::Reproduce(args) => with_format(args.run.output.format, || reproduce::run(args, host)),
+        Command::Hunt(args) => with_format(args.run.output.format, || hunt::run(args, host)),
         Command::Generate(args) => with_format(args.output.format, || generate::run(args, host)),
         Command::Replay(args) => with_format(args.output.format, || replay::run(&args, host)),
         Command::Doctor(args) => with_format(args.format, || Ok(doctor::run(&args, &host))),

@@ -14,7 +14,7 @@ use rethrow_jvm::jdk::{self, Jdk};
 use serde::{Deserialize, Serialize};
 
 use crate::choice::SearchChoice;
-use crate::cli::{GenerateArgs, HuntArgs, HuntPreset, Preset, ReproduceArgs, Sandbox, SearchOptions, Style};
+use crate::cli::{GenerateArgs, HuntArgs, HuntPreset, Preset, ReproduceArgs, RunOptions, Sandbox, SearchOptions, Style};
 use crate::error::UserError;
 use crate::mechanism::Without;
 
@@ -185,17 +185,30 @@ impl Host {
 
 impl Config {
     pub fn resolve(args: ReproduceArgs, host: Host) -> Result<Config, UserError> {
-        let absolute = |path: &Path| host.cwd.join(path);
-        let run_dir = absolute(&args.run_dir);
+        let run = Config::for_run(&args.run, host)?;
         let from_stdin = args.log == Path::new("-");
         Ok(Config {
-            log: if from_stdin { run_dir.join("crash.log") } else { absolute(&args.log) },
+            log: if from_stdin { run.run_dir.join("crash.log") } else { run.host.cwd.join(&args.log) },
             from_stdin,
+            target_frame: args.target_frame.map(|n| n as usize),
+            pick: args.pick as usize,
+            search: SearchChoice::of(args.search),
+            ..run
+        })
+    }
+
+    /// What every search for one test has; what it looks for is not in it.
+    fn for_run(args: &RunOptions, host: Host) -> Result<Config, UserError> {
+        let absolute = |path: &Path| host.cwd.join(path);
+        let run_dir = absolute(&args.run_dir);
+        Ok(Config {
+            log: PathBuf::new(),
+            from_stdin: false,
             classpath: expand_classpath(&args.classpath, &host.cwd)?,
             python: args.python.as_deref().map(|p| host.command(p)),
             source: args.source.iter().map(|p| absolute(p)).collect(),
-            target_frame: args.target_frame.map(|n| n as usize),
-            pick: args.pick as usize,
+            target_frame: None,
+            pick: 1,
             budget_ms: args.budget.as_millis() as u64,
             max_evaluations: args.max_evaluations,
             seed: args.seed,
@@ -208,7 +221,7 @@ impl Config {
             allow_read: args.jail.allow_read.iter().map(|p| absolute(p)).collect(),
             workers: args.workers.map_or(host.cores.min(DEFAULT_WORKERS), |n| n as usize),
             confirm_runs: args.confirm_runs,
-            search: SearchChoice::of(args.search),
+            search: SearchChoice::default(),
             hunt: None,
             host,
         })
@@ -261,40 +274,9 @@ impl Config {
         if args.preset == HuntPreset::Beacon && hunt.class.is_some() {
             return bad("--preset beacon calls the functions of a Python module: give --module");
         }
-        let absolute = |path: &Path| host.cwd.join(path);
-        let run_dir = absolute(&args.run_dir);
         let preset = if args.preset == HuntPreset::Beacon { Preset::Beacon } else { Preset::Default };
-        Ok(Config {
-            log: PathBuf::new(),
-            from_stdin: false,
-            classpath: expand_classpath(&args.classpath, &host.cwd)?,
-            python: args.python.as_deref().map(|p| host.command(p)),
-            source: args.source.iter().map(|p| absolute(p)).collect(),
-            target_frame: None,
-            pick: 1,
-            budget_ms: args.budget.as_millis() as u64,
-            max_evaluations: args.max_evaluations,
-            seed: args.seed,
-            out: args.out.as_deref().map_or_else(|| run_dir.join("tests"), absolute),
-            run_dir,
-            junit: args.junit,
-            style: args.style,
-            java_home: args.java_home.as_deref().map(absolute),
-            sandbox: args.jail.sandbox,
-            allow_read: args.jail.allow_read.iter().map(|p| absolute(p)).collect(),
-            workers: args.workers.map_or(host.cores.min(DEFAULT_WORKERS), |n| n as usize),
-            confirm_runs: args.confirm_runs,
-            search: SearchChoice::of(SearchOptions {
-                preset,
-                objective: None,
-                secondary: None,
-                trace_distance: None,
-                match_message: false,
-                without: Without::default(),
-            }),
-            hunt: Some(hunt),
-            host,
-        })
+        let search = SearchOptions { preset, objective: None, secondary: None, trace_distance: None, match_message: false, without: Without::default() };
+        Ok(Config { search: SearchChoice::of(search), hunt: Some(hunt), ..Config::for_run(&args.run, host)? })
     }
 
     /// What messages call the log.

@@ -6,6 +6,6 @@ use crate::config::{Config, Host};
 use crate::error::UserError;
 
 pub fn run(args: HuntArgs, host: Host) -> Result<u8, UserError> {
-    let output = args.output;
+    let output = args.run.output;
     reproduce::walk(Config::for_hunt(args, host)?, output)
 }

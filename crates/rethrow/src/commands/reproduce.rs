@@ -10,7 +10,7 @@ use crate::record::{RunDir, RunRecord, write_atomically};
 use crate::reproduce;
 
 pub fn run(args: ReproduceArgs, host: Host) -> Result<u8, UserError> {
-    let output = args.output;
+    let output = args.run.output;
     walk(Config::resolve(args, host)?, output)
 }
 
