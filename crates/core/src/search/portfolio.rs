@@ -9,7 +9,7 @@ use super::genetic::{Genetic, Parameters};
 use super::targets::{BuildRules, palette_at};
 use super::{Engine, Evaluator, Stop};
 use crate::goal::CrashGoal;
-use crate::program::Program;
+use crate::program::{Program, Ty};
 use crate::rng::Rng;
 use crate::testcase::TestCase;
 use crate::testcase::build::{Palette, Policy};
@@ -46,7 +46,7 @@ pub fn run(evaluator: &mut Evaluator<'_>, program: &Program, rules: &BuildRules,
     let mut slice = schedule.first_slice;
     loop {
         let mut moved = false;
-        for (level, share) in round(evaluator.goal, evaluator.reached(), wanted, program.is_dynamic()) {
+        for (level, share) in round(program, evaluator.goal, evaluator.reached(), wanted) {
             if level <= evaluator.reached() {
                 continue;
             }
@@ -77,25 +77,37 @@ pub fn run(evaluator: &mut Evaluator<'_>, program: &Program, rules: &BuildRules,
     }
 }
 
-/// The levels of one round with their share of a slice: inner frames first, because they are quickly met, and the outermost right after the first of
-/// them: it often takes plain data where the others want objects, and what is executed there is scored for every frame. Without declared types it comes
+/// The levels of one round with their share of a slice: inner frames first, because they are quickly met; the outermost right after the first of them if
+/// it takes text or the like, where the others may want objects: what is executed there is scored for every frame. Without declared types it comes
 /// before all others: their objects would have to be guessed. A runaway recursion goes through the same methods again and again: each counts once.
-fn round(goal: &CrashGoal, reached: usize, wanted: usize, dynamic: bool) -> Vec<(usize, f64)> {
+fn round(program: &Program, goal: &CrashGoal, reached: usize, wanted: usize) -> Vec<(usize, f64)> {
     let mut entered = FxHashSet::default();
     let mut levels: Vec<usize> = (1..=wanted).filter(|l| !goal.overflow || entered.insert((goal.frame(*l).class, &goal.frame(*l).frame.method))).collect();
     levels.retain(|l| *l > reached);
-    if dynamic {
+    if program.is_dynamic() {
         let outermost = levels.pop().map(|l| (l, 1.0));
         return outermost.into_iter().chain(levels.into_iter().map(|l| (l, INNER_SHARE))).collect();
     }
     if levels.len() > 2
+        && takes_text(program, goal, wanted)
         && let Some(outermost) = levels.pop()
     {
         levels.insert(1, outermost);
     }
-    levels.into_iter().map(|l| (l, 1.0)).collect()
+    let share = |l: usize| if l == wanted && reached + 2 < wanted { EARLY_SHARE } else { 1.0 };
+    levels.into_iter().map(|l| (l, share(l))).collect()
 }
 
+/// Whether the frame's method takes a text, a stream or an array of small things: what a whole input comes in.
+fn takes_text(program: &Program, goal: &CrashGoal, level: usize) -> bool {
+    let (string, object) = (program.well_known().string, program.well_known().object);
+    let plain =
+        |ty: &Ty| *ty == string || ty.element().is_some_and(|e| e.as_ref().is_none()) || ty.as_ref().is_some_and(|t| program.ty(t).platform && *ty != object);
+    goal.frame(level).methods.iter().any(|m| program.signature(*m).params.iter().any(plain))
+}
+
+/// What the outermost level gets while others are still between it and the highest that is reached.
+const EARLY_SHARE: f64 = 0.4;
 /// What an inner level gets beside the outermost.
 const INNER_SHARE: f64 = 0.12;
 

@@ -108,6 +108,16 @@ pub fn check(program: &Program, scope: &Scope, test: &TestCase) -> Result<(), Br
     Ok(())
 }
 
+/// The test without what the scope does not see, and without what needs that.
+pub fn opened(program: &Program, scope: &Scope, test: &TestCase) -> TestCase {
+    let mut closed: Vec<bool> = test.stmts.iter().map(|stmt| !members_open(program, scope, stmt)).collect();
+    if !closed.contains(&true) {
+        return test.clone();
+    }
+    test.close_over_users(&mut closed);
+    test.without(&closed).sweep()
+}
+
 fn operands_fit(program: &Program, test: &TestCase, stmt: &Stmt) -> bool {
     let arity = match stmt {
         Stmt::New { ctor: m, args } | Stmt::Call { method: m, args, .. } => args.len() == program.signature(*m).params.len(),

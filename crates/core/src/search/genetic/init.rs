@@ -3,7 +3,7 @@
 use crate::rng::Rng;
 use crate::testcase::TestCase;
 use crate::testcase::build::Maker;
-use crate::testcase::validity::check;
+use crate::testcase::validity::opened;
 use crate::testcase::vary::{Context, append_target, change_env, mutate, trim};
 
 /// The probability of a target call starts at 1/size and rises to 1 at the last step; after an insertion it starts again. An insertion adds
@@ -50,16 +50,16 @@ fn surrounded(context: &Context<'_, '_>, rng: &mut Rng, test: TestCase) -> TestC
     change_env::insert(context, rng, &test).unwrap_or(test)
 }
 
-/// A clone of a seed with a target call and up to three mutations; `None` if the seed uses what is not open to this palette's tests.
+/// A clone of a seed with a target call and up to three mutations. What is not open to this palette's tests is left out.
 pub fn from_seed(context: &Context<'_, '_>, rng: &mut Rng, seed: &TestCase) -> Option<TestCase> {
-    check(context.palette.program, &context.palette.scope, seed).ok()?;
+    let seed = &opened(context.palette.program, &context.palette.scope, seed);
     let mut test = if context.has_target(seed) {
         seed.clone()
     } else {
         // mostly without its last call, which the new target makes itself; never with a call of an inner frame's method, whose branches, reached from
         // the test, would hide how near the new target comes to them (BBC-3)
         let inner = seed.stmts.last().and_then(|s| s.callee()).is_some_and(|m| context.palette.is_inner(m));
-        let keep = seed.len() - usize::from(inner || rng.chance(0.7));
+        let keep = seed.len().saturating_sub(usize::from(inner || rng.chance(0.7)));
         append_target(context, rng, seed.prefix(keep))?
     };
     for _ in 0..rng.below(4) {

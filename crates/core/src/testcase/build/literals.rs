@@ -390,7 +390,7 @@ const TOLD: f64 = 0.05;
 /// How often a text nests deeply, where the crash is a recursion.
 const DEEP: f64 = 0.1;
 /// How often a text is a sample of a notation that the trace speaks of; of any, where it speaks of none.
-const NOTATION_KNOWN: f64 = 0.3;
+const NOTATION_KNOWN: f64 = 0.22;
 const NOTATION_UNKNOWN: f64 = 0.08;
 /// How often a text comes from a pattern, where the program has some.
 const PATTERN: f64 = 0.2;
