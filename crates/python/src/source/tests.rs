@@ -43,7 +43,7 @@ pub fn program_of(text: &str, version: (u32, u32)) -> (Program, Arc<Sources>) {
 fn shapes_of(text: &str, function: &str, parameter: &str) -> Vec<Shape> {
     let (program, _) = program_of(text, (3, 11));
     let methods = program.types().flat_map(|t| program.methods_of(t)).filter(|m| program.method_name(*m) == function);
-    methods.flat_map(|m| program.parameters(m)).find(|p| p.name == parameter).unwrap().shapes.clone()
+    methods.flat_map(|m| program.parameters(m).to_vec()).find(|p| p.name == parameter).unwrap().shapes.clone()
 }
 
 fn list(of: Shape) -> Shape {
