@@ -41,7 +41,7 @@ fn an_object_prepared_by_two_setters_is_found() {
 /// EVO-13.
 #[test]
 fn a_private_method_is_reached_through_its_caller() {
-    check(worlds::private_method, 2000, 18);
+    check(worlds::private_method, 5000, 18);
 }
 
 /// BBC-11: all frames of a crash are tried.
