@@ -70,6 +70,18 @@ struct Shared {
     inspect: AtomicBool,
 }
 
+/// So many times the steps of a test are allowed where types are used for the first time: their initialisers take part.
+const FIRST_USE: u32 = 50;
+/// So many times its time: nothing is compiled yet.
+const FIRST_TIME: u32 = 5;
+
+impl PoolConfig {
+    fn limits(&self, pristine: bool) -> Limits {
+        let times = if pristine { FIRST_USE } else { 1 };
+        Limits { steps: self.limits.steps.saturating_mul(times), time_ms: self.limits.time_ms.saturating_mul(times.min(FIRST_TIME)), ..self.limits }
+    }
+}
+
 /// Types that workers make ready outside any test.
 #[derive(Clone, Default)]
 struct Preparation {
@@ -77,6 +89,8 @@ struct Preparation {
     list: Vec<String>,
     /// Those that cannot, or must not, be made ready.
     banned: Vec<String>,
+    /// Those that were tried in vain; only ever grows.
+    broken: Vec<String>,
 }
 
 /// The state of one batch.
@@ -194,7 +208,8 @@ impl Pool {
     pub fn execute_pristine(&mut self, program: &Program, test: &TestCase) -> Result<Execution, SessionLost> {
         for _ in 0..MAX_FAILURES {
             let Some(mut worker) = self.shared.fresh(&self.launch) else { continue };
-            let job = Job { program, names: &self.names, prepare: &[], banned: &[], limits: self.config.limits, pristine: true, inspect: false, clock: None };
+            let limits = self.config.limits(true);
+            let job = Job { program, names: &self.names, prepare: &[], banned: &[], broken: &[], limits, pristine: true, inspect: false, clock: None };
             let mut ran = worker.run(&job, vec![test.clone()]);
             self.shared.count(&ran.results, matches!(ran.fate, Fate::Dead));
             match ran.fate {
@@ -264,18 +279,19 @@ impl Shared {
     /// True if something new was learned.
     fn note_preparation(&self, done: &Done) -> bool {
         let mut known = lock(&self.preparation);
-        let before = (known.list.len(), known.banned.len());
+        let before = (known.list.len(), known.broken.len());
         for name in &done.prepare {
             if !known.list.contains(name) {
                 known.list.push(name.clone());
             }
         }
         for name in &done.unprepared {
-            if !known.banned.contains(name) {
+            if !known.broken.contains(name) {
+                known.broken.push(name.clone());
                 known.banned.push(name.clone());
             }
         }
-        before != (known.list.len(), known.banned.len())
+        before != (known.list.len(), known.broken.len())
     }
 
     fn retire(&self, worker: Worker) {
@@ -338,10 +354,10 @@ impl Lane<'_> {
 
     fn run(&mut self, batch: &Batch<'_>, mut worker: Worker, taken: &[usize], pristine: bool) -> Yield {
         let tests = taken.iter().map(|i| batch.tests[*i].clone()).collect();
-        let Preparation { list, banned } = lock(&self.shared.preparation).clone();
+        let Preparation { list, banned, broken } = lock(&self.shared.preparation).clone();
         let inspect = self.shared.inspect.load(Ordering::Relaxed);
-        let (limits, clock) = (self.config.limits, Some(batch.clock));
-        let job = Job { program: batch.program, names: batch.names, prepare: &list, banned: &banned, limits, pristine, inspect, clock };
+        let (limits, clock) = (self.config.limits(pristine), Some(batch.clock));
+        let job = Job { program: batch.program, names: batch.names, prepare: &list, banned: &banned, broken: &broken, limits, pristine, inspect, clock };
         let ran = worker.run(&job, tests);
         self.shared.count(&ran.results, matches!(ran.fate, Fate::Dead));
         let learned = self.shared.note_preparation(&ran.done);

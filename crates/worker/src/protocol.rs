@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// Both sides are the same binary; the number guards against one that was replaced while running.
-pub const VERSION: u16 = 4;
+pub const VERSION: u16 = 5;
 /// No honest frame comes near it.
 pub const MAX_FRAME: usize = 64 << 20;
 /// What is reserved before any byte of a frame has arrived.
@@ -38,12 +38,14 @@ pub struct Define {
     pub stubs: Vec<(TypeId, Vec<MethodId>)>,
     /// Types to make ready (load, initialise) outside any test, in this order, within the time limit that a test has.
     pub prepare: Vec<String>,
+    /// Types that cannot be made ready, whatever is tried: a test that meets one says nothing against the process.
+    pub broken: Vec<String>,
     pub time_limit_ms: u32,
 }
 
 impl Define {
     pub fn is_empty(&self) -> bool {
-        self.types.is_empty() && self.methods.is_empty() && self.fields.is_empty() && self.stubs.is_empty() && self.prepare.is_empty()
+        self.types.is_empty() && self.methods.is_empty() && self.fields.is_empty() && self.stubs.is_empty() && self.prepare.is_empty() && self.broken.is_empty()
     }
 }
 
@@ -99,7 +101,7 @@ pub struct Done {
     /// The process must not be used again, and why.
     pub retire: Option<String>,
     /// Types first used in the test after the last that ran, which wrote to them. It has no result: what it does cannot be told from what their first
-    /// use does, so it should run in a worker that has made them ready.
+    /// use does, so it should run in a worker that has made them ready. Or types that could not be initialised in a test, which may be its fault.
     pub prepare: Vec<String>,
     /// Types that cannot be made ready.
     pub unprepared: Vec<String>,

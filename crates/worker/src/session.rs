@@ -82,6 +82,8 @@ pub struct Job<'a> {
     pub prepare: &'a [String],
     /// Those of them that cannot be made ready.
     pub banned: &'a [String],
+    /// Those of them that were tried in vain. The list only ever grows.
+    pub broken: &'a [String],
     pub limits: Limits,
     /// See [`Run::pristine`].
     pub pristine: bool,
@@ -139,8 +141,8 @@ pub struct Worker {
     reader: FrameReader<UnixStream>,
     writer: UnixStream,
     progress: File,
-    /// How much of [`Names`] it knows: types, methods, fields, stubs; and of the list of types to make ready.
-    knows: [usize; 5],
+    /// How much of [`Names`] it knows: types, methods, fields, stubs; and of the lists of types to make ready and of broken ones.
+    knows: [usize; 6],
     /// The types it was last told to make ready.
     preparing: Vec<String>,
     types: Vec<Option<TypeId>>,
@@ -176,7 +178,7 @@ impl Worker {
             reader: FrameReader::new(stream.try_clone().map_err(silent)?),
             writer: stream,
             progress,
-            knows: [0; 5],
+            knows: [0; 6],
             preparing: Vec::new(),
             types: Vec::new(),
             stacks: Vec::new(),
@@ -272,9 +274,9 @@ impl Worker {
 
     fn send_names(&mut self, job: &Job<'_>) -> Result<(), FrameError> {
         let all = &job.names.all;
-        let [types, methods, fields, stubs, prepared] = self.knows;
+        let [types, methods, fields, stubs, prepared, broken] = self.knows;
         let prepare = if job.pristine { &[] } else { &job.prepare[prepared..] };
-        self.knows = [all.types.len(), all.methods.len(), all.fields.len(), all.stubs.len(), prepared + prepare.len()];
+        self.knows = [all.types.len(), all.methods.len(), all.fields.len(), all.stubs.len(), prepared + prepare.len(), job.broken.len()];
         self.preparing = prepare.iter().filter(|name| !job.banned.contains(name)).cloned().collect();
         let define = Define {
             types: all.types[types..].to_vec(),
@@ -282,6 +284,7 @@ impl Worker {
             fields: all.fields[fields..].to_vec(),
             stubs: all.stubs[stubs..].to_vec(),
             prepare: self.preparing.clone(),
+            broken: job.broken[broken..].to_vec(),
             time_limit_ms: job.limits.time_ms,
         };
         if define.is_empty() { Ok(()) } else { protocol::send(&mut self.writer, &Request::Define(define)) }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use jvmti_bindings::sys::jni::jthrowable;
 use rethrow_core::execution::Returned;
 use rethrow_core::testcase::TestCase;
-use rethrow_worker::protocol::{Define, Done, Ended, Known, Observed, PREPARING, Reply, Run, encode};
-use rustc_hash::FxHashMap;
+use rethrow_worker::protocol::{Define, Done, Ended, Known, Observed, PREPARING, Reply, Run, Thrown, encode};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::call::Slot;
 use super::classes::Classes;
@@ -34,6 +34,8 @@ const FLUSH_TESTS: u32 = 64;
 const STRING: &str = "java.lang.String";
 /// What a class is answered with that needs another which is not there.
 const UNLINKED: &str = "java.lang.NoClassDefFoundError";
+/// How the message begins that tells of a class whose initialiser failed before.
+const POISONED: &str = "Could not initialize class ";
 /// Longer texts are cut: nobody asserts them whole.
 const MAX_TEXT: usize = 400;
 /// How `Runtime.exit` ends when it was not called by the program itself; see `instrument::replace_exit`.
@@ -52,6 +54,8 @@ pub struct Executor {
     new_types: Vec<String>,
     unprepared: Vec<String>,
     unlinkable: Vec<String>,
+    /// Classes that cannot be initialised by anyone.
+    broken: FxHashSet<String>,
     /// Tests whose results were told.
     ran: u64,
     out_of_memory: u32,
@@ -75,6 +79,8 @@ struct Attempt {
     retire: Option<String>,
     /// It met a class that an earlier test has broken: its result says nothing.
     spoilt: bool,
+    /// Classes that could not be initialised in it, or before it: perhaps only because a test was stopped there.
+    failed: Vec<String>,
     /// Classes first used in it.
     fresh: Vec<String>,
     /// Static fields of those were written.
@@ -86,6 +92,7 @@ struct Ending {
     ended: Ended,
     retire: Option<String>,
     spoilt: bool,
+    failed: Vec<String>,
 }
 
 impl Executor {
@@ -101,6 +108,7 @@ impl Executor {
             new_types: Vec::new(),
             unprepared: Vec::new(),
             unlinkable: Vec::new(),
+            broken: FxHashSet::default(),
             ran: 0,
             out_of_memory: 0,
             stopped: 0,
@@ -117,6 +125,7 @@ impl Executor {
                 Prepared::Broken => self.unprepared.push(name),
             }
         }
+        self.broken.extend(std::mem::take(&mut define.broken));
         self.statements.members.define(define);
     }
 
@@ -163,13 +172,13 @@ impl Executor {
             let attempt = self.settled(i as u32, test, run);
             let unclear = attempt.fresh_written && !run.pristine;
             if unclear || (attempt.spoilt && self.ran > 0) {
-                let prepare = if unclear { attempt.fresh } else { Vec::new() };
+                let prepare = if unclear { attempt.fresh } else { attempt.failed };
                 return Ok(Done { ran: i as u32, retire: attempt.retire, prepare, ..Done::default() });
             }
             self.ran += 1;
             self.tell(attempt.observed, i as u32)?;
             if attempt.retire.is_some() {
-                return Ok(Done { ran: i as u32 + 1, retire: attempt.retire, ..Done::default() });
+                return Ok(Done { ran: i as u32 + 1, retire: attempt.retire, prepare: attempt.failed, ..Done::default() });
             }
         }
         Ok(Done { ran: run.tests.len() as u32, ..Done::default() })
@@ -183,7 +192,7 @@ impl Executor {
         }
         let second = self.attempt(index, test, run);
         // The first has broken a class without letting it show.
-        if second.spoilt { Attempt { retire: second.retire, ..first } } else { second }
+        if second.spoilt { Attempt { retire: second.retire, failed: second.failed, ..first } } else { second }
     }
 
     fn attempt(&mut self, index: u32, test: &TestCase, run: &Run) -> Attempt {
@@ -241,11 +250,11 @@ impl Executor {
             steps,
             values,
         };
-        Attempt { observed, retire: ending.retire, spoilt: ending.spoilt, fresh: Vec::new(), fresh_written: false }
+        Attempt { observed, retire: ending.retire, spoilt: ending.spoilt, failed: ending.failed, fresh: Vec::new(), fresh_written: false }
     }
 
     fn ending(&mut self, test: &TestCase, result: Result<(), (u32, Stop)>) -> Ending {
-        let plain = |ended| Ending { ended, retire: None, spoilt: false };
+        let plain = |ended| Ending { ended, retire: None, spoilt: false, failed: Vec::new() };
         let last = (test.len() as u32).saturating_sub(1);
         let (at, stop) = match result {
             Ok(()) => (last, None),
@@ -279,10 +288,11 @@ impl Executor {
         let is =
             |exception: &str, message: &str| links.iter().any(|l| l.exception == exception && l.message.as_deref().unwrap_or_default().starts_with(message));
         if is(STOPPED_EXIT.0, STOPPED_EXIT.1) {
-            return Ending { ended: Ended::Exit { at, code: 0 }, retire: None, spoilt: false };
+            return Ending { ended: Ended::Exit { at, code: 0 }, retire: None, spoilt: false, failed: Vec::new() };
         }
-        let poisoned = is("java.lang.NoClassDefFoundError", "Could not initialize class");
-        let retire = if poisoned || is("java.lang.ExceptionInInitializerError", "") {
+        let (failed, known) = self.failed_initialisers(&links);
+        let poisoned = is(UNLINKED, POISONED) && !known;
+        let retire = if poisoned || (is("java.lang.ExceptionInInitializerError", "") && !known) {
             Some("a class could not be initialised".to_owned())
         } else if is("java.lang.OutOfMemoryError", "") && !is("java.lang.OutOfMemoryError", "Requested array size") {
             // Mostly one array of an invented size, which was never made; what is really full stays full.
@@ -291,7 +301,19 @@ impl Executor {
         } else {
             None
         };
-        Ending { ended: Ended::Thrown { at, chain }, retire, spoilt: poisoned }
+        Ending { ended: Ended::Thrown { at, chain }, retire, spoilt: poisoned, failed }
+    }
+
+    /// The classes that could not be initialised, as an exception tells, without those of which nothing else is to be expected; and whether it tells of
+    /// those only.
+    fn failed_initialisers(&self, links: &[Thrown]) -> (Vec<String>, bool) {
+        let named = |l: &Thrown| l.message.as_deref().and_then(|m| m.strip_prefix(POISONED)).map(|name| name.trim().to_owned());
+        let mut failed: Vec<String> = links.iter().filter(|l| l.exception == UNLINKED).filter_map(named).collect();
+        failed.extend(links.iter().flat_map(|l| self.stacks.initialisers(l.stack)).cloned());
+        let any = !failed.is_empty();
+        failed.retain(|name| !self.broken.contains(name));
+        let known = any && failed.is_empty();
+        (failed, known)
     }
 
     /// Run-time types of the statements' values.

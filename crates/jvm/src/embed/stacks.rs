@@ -44,6 +44,8 @@ pub struct Stacks {
     element: ElementIds,
     stacks: FxHashMap<(i32, i32, u64), u32>,
     chains: FxHashMap<Rc<[Thrown]>, u32>,
+    /// By the number of a stack.
+    initialisers: FxHashMap<u32, Vec<String>>,
     known: Known,
 }
 
@@ -83,6 +85,7 @@ impl Stacks {
             },
             stacks: FxHashMap::default(),
             chains: FxHashMap::default(),
+            initialisers: FxHashMap::default(),
             known: Known::default(),
         })
     }
@@ -140,6 +143,7 @@ impl Stacks {
         self.backtraces.forget(env);
         self.chains.clear();
         self.stacks.clear();
+        self.initialisers.clear();
         // Types keep their numbers: the executor remembers which it told.
         self.known.forget = true;
         self.known.stacks.clear();
@@ -188,9 +192,18 @@ impl Stacks {
         let frames = if failed { Vec::new() } else { self.frames(env, elements) };
         env.drop_local(elements);
         let number = self.stacks.len() as u32;
+        let initialisers: Vec<String> = frames.iter().filter(|f| f.method == "<clinit>").map(|f| f.class.clone()).collect();
+        if !initialisers.is_empty() {
+            self.initialisers.insert(number, initialisers);
+        }
         self.known.stacks.push(frames);
         self.stacks.insert(key, number);
         number
+    }
+
+    /// The classes whose initialisers are on an interned stack.
+    pub fn initialisers(&self, stack: u32) -> &[String] {
+        self.initialisers.get(&stack).map_or(&[], Vec::as_slice)
     }
 
     /// Tells stacks apart without reading their names: length, the hash of all frames, and some lines against chance.

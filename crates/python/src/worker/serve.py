@@ -5,7 +5,7 @@ Where modules have started threads, forking would copy a process without them: t
 import select
 import traceback
 
-VERSION = 4
+VERSION = 5
 PREPARING = 0xffffffff
 FLUSH = 32 << 10
 MAX_INTERNED = 20000

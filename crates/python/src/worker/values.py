@@ -34,6 +34,7 @@ class Names:
             r.number()
             r.many(r.number)
         prepare = r.many(r.text)
+        r.many(r.text)  # broken: an import that failed leaves nothing behind
         r.number()
         return prepare
 
