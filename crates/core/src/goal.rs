@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::execution::Execution;
 use crate::message::distance;
 use crate::program::{MethodId, MethodKind, Program, TypeId};
-use crate::trace::{Frame, Throwable, Trace, Via, Wanted, accepts, is_recursion, reached};
+use crate::trace::{Frame, Throwable, Trace, Via, Wanted, accepts, is_recursion, reached, same_end};
 use hunt::Hunt;
 
 /// A frame found in the program.
@@ -102,6 +102,12 @@ impl CrashGoal {
         }
         let reached = reached(&self.wanted(self.outermost()), chain).map_or(0, |r| r.frames);
         reached.min(self.outermost())
+    }
+
+    /// Whether a chain that meets the goal also ends like the log: of a runaway recursion, in the same methods, which is chance.
+    pub fn ends_alike(&self, chain: &[Throwable]) -> bool {
+        let ends = |t: &Throwable| t.exception == self.exception && same_end(&self.wanted, &t.program_frames());
+        !self.overflow || chain.iter().any(ends)
     }
 
     /// Whether the message is the same, if it has to be.

@@ -4,7 +4,7 @@
 //! trace of one platform version matches that of another. Reading a trace out of text is the business of the language crates;
 //! scoring how far an execution is from a trace is that of `objective`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -135,13 +135,48 @@ pub fn matched_prefix(want: &[Frame], got: &[Frame]) -> usize {
     prefix(want, got.iter())
 }
 
-/// Whether two runaway recursions go round in the same methods: their sets of (class, method) overlap by at least 0.9 (Jaccard).
-/// Both lists without platform frames.
+/// Whether two runaway recursions go round in the same methods: those that come again within the window. The calls at the innermost end are
+/// those that happened to find the stack full, and come only once. Both lists without platform frames.
 pub fn same_cycle(want: &[Frame], got: &[Frame]) -> bool {
-    let (want, got) = (cycle(want.iter()), cycle(got.iter()));
-    let (common, all) = (want.intersection(&got).count(), want.union(&got).count());
+    let (want, got) = (Methods::of(want), Methods::of(got));
+    match want.recurring() {
+        // a report that was cut before anything came again
+        again if again.is_empty() => alike(&want.all(), &got.all()),
+        again => alike(&again, &got.recurring()) || alike(&want.all(), &got.all()),
+    }
+}
+
+/// Whether two runaway recursions also end in the same methods. Both lists without platform frames.
+pub fn same_end(want: &[Frame], got: &[Frame]) -> bool {
+    alike(&Methods::of(want).all(), &Methods::of(got).all())
+}
+
+type Place<'f> = (&'f str, &'f str);
+
+/// How often each method stands in the window.
+struct Methods<'f>(BTreeMap<Place<'f>, usize>);
+
+impl<'f> Methods<'f> {
+    fn of(frames: &'f [Frame]) -> Methods<'f> {
+        let mut counts = BTreeMap::new();
+        for frame in frames.iter().take(CYCLE_WINDOW) {
+            *counts.entry((frame.class.as_str(), frame.method.as_str())).or_insert(0) += 1;
+        }
+        Methods(counts)
+    }
+    fn all(&self) -> BTreeSet<Place<'f>> {
+        self.0.keys().copied().collect()
+    }
+    fn recurring(&self) -> BTreeSet<Place<'f>> {
+        self.0.iter().filter(|(_, n)| **n > 1).map(|(place, _)| *place).collect()
+    }
+}
+
+/// Two sets overlap by at least 0.9 (Jaccard).
+fn alike(a: &BTreeSet<Place<'_>>, b: &BTreeSet<Place<'_>>) -> bool {
+    let (common, all) = (a.intersection(b).count(), a.union(b).count());
     // 10 c >= 9 a is c / a >= 0.9 without rounding.
-    !want.is_empty() && 10 * common >= 9 * all
+    !a.is_empty() && 10 * common >= 9 * all
 }
 
 /// The best match of the wanted crash in the chain of throwables that a test ended with (outermost first, platform frames
@@ -199,10 +234,6 @@ fn program(frames: &[Frame]) -> impl Iterator<Item = &Frame> {
 
 fn prefix<'f>(want: &[Frame], got: impl Iterator<Item = &'f Frame>) -> usize {
     want.iter().zip(got).take_while(|(w, g)| w.matches(g)).count()
-}
-
-fn cycle<'f>(frames: impl Iterator<Item = &'f Frame>) -> BTreeSet<(&'f str, &'f str)> {
-    frames.take(CYCLE_WINDOW).map(|f| (f.class.as_str(), f.method.as_str())).collect()
 }
 
 #[cfg(test)]
@@ -350,6 +381,15 @@ mod tests {
         check(&want, &repeat("A.a:1 B.b:2 C.c:3", 500), None);
         // What lies beyond the window, such as the way into the recursion, is not looked at.
         check(&want, &format!("{} M.main:1 T.t:2", repeat("A.a:1 B.b:2", 200)), Some(Via::Direct));
+    }
+
+    #[test]
+    fn what_found_the_stack_full_does_not_belong_to_the_cycle() {
+        let log = frames("T.clean:1 A.make:2 T.value:3 A.make:2 T.value:3 A.make:2");
+        let other = frames("T.next:9 T.clean:1 A.make:2 T.value:3 A.make:2 T.value:3 A.make:2 Main.main:1");
+        assert!(same_cycle(&log, &other) && !same_end(&log, &other));
+        assert!(same_end(&log, &log));
+        assert!(!same_cycle(&log, &frames("T.clean:1 B.make:2 T.value:3 B.make:2 T.value:3 B.make:2")));
     }
 
     #[test]

@@ -45,6 +45,8 @@ pub enum RunResult {
     Met {
         level: usize,
         via: Via,
+        /// A runaway recursion also ended where the log's did.
+        alike: bool,
     },
     /// Something was thrown, but not that; `level` frames of it agree.
     Other {
@@ -69,6 +71,8 @@ pub struct Confirmation {
     pub runs: Vec<RunResult>,
     /// Runs that met the goal.
     pub confirmed: usize,
+    /// Runs that met the goal and ended where the log did.
+    pub alike: usize,
     /// The least that any run which met the goal reached; 0 if none did.
     pub level: usize,
     /// Wrapped in at least one run: `Cause`.
@@ -91,7 +95,7 @@ pub fn confirm(plan: &ConfirmPlan, goal: &CrashGoal, level: usize, settings: &Se
     write_files(plan, settings.scratch)?;
     let compiled = compile(plan, settings)?;
     if compiled.is_err() {
-        return Ok(Confirmation { compiled, runs: Vec::new(), confirmed: 0, level: 0, via: None, thrown: None });
+        return Ok(Confirmation { compiled, runs: Vec::new(), confirmed: 0, alike: 0, level: 0, via: None, thrown: None });
     }
     let (mut runs, thrown): (Vec<RunResult>, Vec<Option<Throwable>>) = run_all(plan, goal, level, settings)?.into_iter().unzip();
     if let Some(command) = &plan.passes
@@ -113,13 +117,15 @@ fn summary(runs: Vec<RunResult>) -> Confirmation {
     let met: Vec<(usize, Via)> = runs
         .iter()
         .filter_map(|run| match run {
-            RunResult::Met { level, via } => Some((*level, *via)),
+            RunResult::Met { level, via, .. } => Some((*level, *via)),
             _ => None,
         })
         .collect();
+    let alike = runs.iter().filter(|run| matches!(run, RunResult::Met { alike: true, .. })).count();
     Confirmation {
         compiled: Ok(()),
         confirmed: met.len(),
+        alike,
         level: met.iter().map(|(level, _)| *level).min().unwrap_or(0),
         via: met.iter().map(|(_, via)| *via).max(),
         thrown: None,
@@ -191,7 +197,10 @@ fn run(plan: &ConfirmPlan, goal: &CrashGoal, level: usize, number: usize, settin
 fn compared(goal: &CrashGoal, level: usize, chain: Vec<Throwable>) -> Run {
     let reached = goal.level_of(&chain);
     match goal.accepts(level, &chain) {
-        Some(via) => (RunResult::Met { level: reached.max(level), via }, chain.into_iter().next().map(own_frames)),
+        Some(via) => {
+            let alike = goal.ends_alike(&chain);
+            (RunResult::Met { level: reached.max(level), via, alike }, chain.into_iter().next().map(own_frames))
+        }
         None => (RunResult::Other { thrown: chain.first().map(|t| t.exception.clone()).unwrap_or_default(), level: reached }, None),
     }
 }
@@ -256,7 +265,7 @@ mod tests {
 
     #[test]
     fn the_weakest_run_counts() {
-        let met = |level, via| RunResult::Met { level, via };
+        let met = |level, via| RunResult::Met { level, via, alike: true };
         let all = summary(vec![met(3, Via::Direct), met(2, Via::Cause)]);
         assert_eq!((all.confirmed, all.level, all.via), (2, 2, Some(Via::Cause)));
         let one = summary(vec![met(3, Via::Direct), RunResult::Returned]);

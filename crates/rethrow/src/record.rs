@@ -133,6 +133,9 @@ pub struct Nearest {
 pub struct Confirmed {
     pub runs: u32,
     pub agreed: u32,
+    /// Of them, those that ended in the same call; a runaway recursion may find the stack full in another.
+    #[serde(default)]
+    pub alike: u32,
 }
 
 /// A file that the run depended on.

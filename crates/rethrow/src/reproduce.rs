@@ -292,7 +292,7 @@ impl<'c> Walk<'c> {
 
     fn judge(&self, mut found: Found, rendered: RenderedTest, confirmation: &Confirmation, record: &mut RunRecord) -> Option<Written> {
         let (runs, agreed) = (confirmation.runs.len(), confirmation.confirmed);
-        record.confirmed = record::Confirmed { runs: runs as u32, agreed: agreed as u32 };
+        record.confirmed = record::Confirmed { runs: runs as u32, agreed: agreed as u32, alike: confirmation.alike as u32 };
         if let Err(why) = &confirmation.compiled {
             record.diagnostics.push(format!("the test for frame {} does not compile: {why}", found.level));
             return None;
@@ -306,7 +306,7 @@ impl<'c> Walk<'c> {
             record.thrown = confirmation.thrown.clone().or(record.thrown.take());
         }
         found.via = confirmation.via.unwrap_or(found.via);
-        let verdict = match agreed == self.config.confirm_runs as usize {
+        let verdict = match confirmation.alike == self.config.confirm_runs as usize {
             false => Verdict::Flaky,
             true if self.config.target_frame.is_some_and(|t| found.level < t) => Verdict::Partial,
             true => Verdict::Reproduced,

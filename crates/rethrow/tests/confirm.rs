@@ -139,7 +139,7 @@ fn confirm_rendered(failing: &RenderedTest, test: &TestCase, way: Way) -> Confir
 fn a_test_that_throws_the_crash_is_confirmed() {
     let done = confirm_test(&made_with(0), Way { runs: 5, ..Way::default() });
     assert_eq!(done.compiled, Ok(()));
-    assert_eq!(done.runs, vec![RunResult::Met { level: 3, via: Via::Direct }; 5]);
+    assert_eq!(done.runs, vec![RunResult::Met { level: 3, via: Via::Direct, alike: true }; 5]);
     assert_eq!((done.confirmed, done.level, done.via), (5, 3, Some(Via::Direct)));
 }
 

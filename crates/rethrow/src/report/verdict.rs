@@ -30,6 +30,13 @@ fn headline(r: &RunRecord, glyphs: Glyphs) -> String {
     let (glyph, text) = match r.verdict {
         Verdict::Reproduced => (glyphs.check, format!("reproduced in {time}: {frames}, same type and lines, {agreed}")),
         Verdict::Partial => (glyphs.cross, format!("reproduced only up to {frames} in {time}, {agreed}; asked for frame {}", r.frames.target)),
+        Verdict::Flaky if r.confirmed.alike < r.confirmed.agreed => {
+            let alike = r.confirmed.alike;
+            (
+                glyphs.cross,
+                format!("reproduced but for its end: the same recursion in {agreed}; in {alike} of them the log's call found the stack full, which is chance"),
+            )
+        }
         Verdict::Flaky => (glyphs.cross, format!("reproduced but flaky: {frames}, {agreed}")),
         Verdict::Unconfirmed => (glyphs.cross, format!("found in {time}: {frames}, not confirmed in {fresh}")),
         Verdict::NotReproduced => (glyphs.cross, format!("not reproduced in {time}")),
@@ -124,7 +131,7 @@ mod tests {
         let mut record = RunRecord::new(&config, "java.lang.NullPointerException", Frames { reached: 3, target: 3, total: 5 }, vec![]);
         record.set_verdict(verdict);
         record.elapsed_ms.total = 12_345;
-        record.confirmed = Confirmed { runs: 5, agreed: 5 };
+        record.confirmed = Confirmed { runs: 5, agreed: 5, alike: 5 };
         record
     }
 
@@ -159,6 +166,14 @@ mod tests {
   record    rethrow.out/run.json
 ";
         assert_eq!(block(&r, Glyphs::ASCII, Path::new("/p")), want);
+    }
+
+    #[test]
+    fn a_recursion_that_ends_elsewhere_says_so() {
+        let mut r = record(Verdict::Flaky);
+        r.confirmed.alike = 2;
+        let told = block(&r, Glyphs::ASCII, Path::new("/p"));
+        assert!(told.starts_with("[no] reproduced but for its end: the same recursion in 5/5 fresh JVMs; in 2 of them"), "{told}");
     }
 
     #[test]
