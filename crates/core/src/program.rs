@@ -10,6 +10,7 @@ pub mod control_dependence;
 pub mod dominators;
 pub mod ir;
 pub mod literals;
+pub mod mod_ref;
 pub mod parameter;
 pub mod purity;
 pub mod ty;

@@ -9,6 +9,7 @@ pub mod blocked;
 pub mod facts;
 pub mod genetic;
 pub mod grt;
+pub mod novelty;
 pub mod portfolio;
 pub mod presets;
 pub mod targets;
@@ -26,6 +27,7 @@ use crate::testcase::TestCase;
 use crate::trace::{Throwable, Via};
 use blocked::Blocked;
 use facts::Facts;
+use novelty::Novelty;
 
 /// Why a search ended early; the only way it does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -150,6 +152,7 @@ pub struct Evaluator<'a> {
     events: &'a mut dyn FnMut(Event),
     pub facts: Facts,
     pub tally: Tally,
+    pub novelty: Novelty,
     level: usize,
     /// The frame whose package the tests live in.
     home: usize,
@@ -199,6 +202,7 @@ impl<'a> Evaluator<'a> {
             events,
             facts: Facts::default(),
             tally: Tally::default(),
+            novelty: Novelty::default(),
             level: 1,
             home: 1,
             evaluations: 0,
@@ -318,6 +322,8 @@ impl<'a> Evaluator<'a> {
             ends.insert(key(test), at);
         }
         self.facts.learn(test, execution);
+        let crash = execution.thrown().and_then(|(_, chain)| chain.first()).map(place_of);
+        self.novelty.note(self.level, test, execution, crash.as_deref());
         self.count(execution);
         self.objective.count_frames(execution, &mut self.tally.frames);
         self.tally.blocked.resize_with(self.goal.outermost(), Blocked::default);

@@ -285,6 +285,17 @@ impl TestCase {
             }
         }
     }
+    /// Which statements the one at `at` is made of, itself among them.
+    pub fn needed_by(&self, at: usize) -> Vec<bool> {
+        let mut needed = vec![false; self.len()];
+        needed[at] = true;
+        for (i, s) in self.stmts.iter().enumerate().take(at + 1).rev() {
+            if needed[i] {
+                s.operands().iter().for_each(|v| needed[v.0 as usize] = true);
+            }
+        }
+        needed
+    }
     /// Drops literals and casts whose value nobody uses.
     #[must_use]
     pub fn sweep(&self) -> TestCase {

@@ -345,6 +345,7 @@ pub fn suite_rules(program: &Program, types: &[TypeId], classpath: &ClassPath) -
         }
     }
     BuildRules {
+        purity: PURITY,
         plain_packages: PLAIN_PACKAGES,
         staples: STAPLES,
         factories: FACTORIES,
@@ -361,6 +362,7 @@ pub fn build_rules(program: &Program, goal: &CrashGoal, classpath: &ClassPath) -
     let packages = goal.frames.iter().map(|f| program.package(f.class)).filter(|p| classpath.is_closed(p));
     let closed_packages = packages.map(String::from).collect();
     BuildRules {
+        purity: PURITY,
         plain_packages: PLAIN_PACKAGES,
         staples: STAPLES,
         factories: FACTORIES,

@@ -22,9 +22,13 @@ enum Mechanism {
     Detective,
     /// Values are used as what they turned out to be.
     ElephantBrain,
+    /// Calls that touch what the way to the crash reads are preferred.
+    ModRef,
+    /// Tests that did something new are kept as parents.
+    Novelty,
 }
 
-const ALL: [(&str, Mechanism); 8] = [
+const ALL: [(&str, Mechanism); 10] = [
     ("messages", Mechanism::Messages),
     ("environment", Mechanism::Environment),
     ("notations", Mechanism::Notations),
@@ -33,6 +37,8 @@ const ALL: [(&str, Mechanism); 8] = [
     ("impurity", Mechanism::Impurity),
     ("detective", Mechanism::Detective),
     ("elephant-brain", Mechanism::ElephantBrain),
+    ("mod-ref", Mechanism::ModRef),
+    ("novelty", Mechanism::Novelty),
 ];
 
 /// The mechanisms that are off.
@@ -55,8 +61,12 @@ impl Without {
         policy.impurity &= !self.has(Mechanism::Impurity);
         policy.build &= !self.has(Mechanism::Detective);
         policy.exact_types &= !self.has(Mechanism::ElephantBrain);
+        policy.aimed &= !self.has(Mechanism::ModRef);
         if self.has(Mechanism::Casts) {
             policy.cast = 0.0;
+        }
+        if self.has(Mechanism::Novelty) {
+            schedule.parameters.discoveries = 0.0;
         }
     }
 }
@@ -85,7 +95,18 @@ mod tests {
             let mut schedule = plain.clone();
             parse_without(name).unwrap().apply(&mut schedule);
             let p = &schedule.policy;
-            let off = [!p.messages, !p.environment, !p.notations, p.cast == 0.0, !p.constants, !p.impurity, !p.build, !p.exact_types];
+            let off = [
+                !p.messages,
+                !p.environment,
+                !p.notations,
+                p.cast == 0.0,
+                !p.constants,
+                !p.impurity,
+                !p.build,
+                !p.exact_types,
+                !p.aimed,
+                schedule.parameters.discoveries == 0.0,
+            ];
             assert_eq!(off.iter().filter(|o| **o).count(), 1, "{name}");
         }
         assert_eq!(parse_without(""), Ok(Without::default()));

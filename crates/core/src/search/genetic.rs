@@ -6,6 +6,7 @@ pub mod selection;
 use std::cmp::Ordering;
 use std::rc::Rc;
 
+use super::novelty::Archive;
 use super::{Engine, Evaluator, Scored, Stop};
 use crate::objective::Score;
 use crate::rng::Rng;
@@ -51,6 +52,8 @@ pub struct Parameters {
     pub keep: usize,
     /// The share of initial tests that grow from what met the goal at an inner level.
     pub from_seeds: f64,
+    /// The share of parents that are discoveries instead of the fittest while nothing improves.
+    pub discoveries: f64,
 }
 
 impl Default for Parameters {
@@ -66,12 +69,16 @@ impl Default for Parameters {
             max_initial: 12,
             keep: 2,
             from_seeds: 0.4,
+            discoveries: 0.3,
         }
     }
 }
 
 /// Random tests that a population without declared types begins with: many such crashes need a lucky kind of value and no evolution.
 const SCOUTS: usize = 300;
+
+/// Evaluations without improvement after which the whole share of parents are discoveries.
+const STUCK: f64 = 400.0;
 
 /// See the module documentation.
 pub struct Genetic<'p> {
@@ -88,6 +95,8 @@ pub struct Genetic<'p> {
     pub size: usize,
     /// Evaluations since it was made.
     pub age: u64,
+    /// What showed something new.
+    pub archive: Archive,
 }
 
 impl Engine for Genetic<'_> {
@@ -108,7 +117,7 @@ impl Engine for Genetic<'_> {
         let mut idle = 0;
         while evaluator.evaluations() < end && !self.population.is_empty() && idle < 50 {
             let before = evaluator.evaluations();
-            self.generation(evaluator, rng, size)?;
+            self.generation(evaluator, rng, size, watch.share(evaluator))?;
             idle = if evaluator.evaluations() == before { idle + 1 } else { 0 };
             watch.note(&self.population, evaluator);
             self.age += evaluator.evaluations() - before;
@@ -135,6 +144,10 @@ struct Stagnation {
 impl Stagnation {
     fn begin(population: &[Scored], evaluator: &Evaluator<'_>) -> Stagnation {
         Stagnation { best: population.first().map(|s| s.score.clone()), since: evaluator.evaluations() }
+    }
+    /// How long nothing has improved: 1 from [`STUCK`] evaluations on.
+    fn share(&self, evaluator: &Evaluator<'_>) -> f64 {
+        ((evaluator.evaluations() - self.since) as f64 / STUCK).min(1.0)
     }
     fn note(&mut self, population: &[Scored], evaluator: &Evaluator<'_>) {
         let now = population.first().map(|s| &s.score);
@@ -173,17 +186,20 @@ impl Genetic<'_> {
         Ok(population)
     }
 
-    /// One generation: as many offspring as parents, then the survivors are chosen.
-    fn generation(&mut self, evaluator: &mut Evaluator<'_>, rng: &mut Rng, size: usize) -> Result<(), Stop> {
+    /// One generation: as many offspring as parents, then the survivors are chosen. `stuck` says how long nothing has improved, up to 1.
+    fn generation(&mut self, evaluator: &mut Evaluator<'_>, rng: &mut Rng, size: usize, stuck: f64) -> Result<(), Stop> {
         evaluator.tally.generations += 1;
         let facts = evaluator.facts.clone();
-        let context = Context { palette: &self.palette, facts: &facts, policy: &self.policy };
+        let (palette, policy) = (self.palette.clone(), self.policy.clone());
+        let context = Context { palette: &palette, facts: &facts, policy: &policy };
         let mut offspring: Vec<TestCase> = Vec::with_capacity(size);
         let mut parents = Vec::with_capacity(size / 2);
+        let discovered = evaluator.novelty.fetch(evaluator.level());
+        self.archive.add(discovered, rng);
         while offspring.len() < size {
             let (i, j) = (self.select(rng), self.select(rng));
-            let (a, b) = (&self.population[i].test, &self.population[j].test);
-            let (c, d) = if rng.chance(self.parameters.crossover) { crossover::apply(&context, rng, a, b) } else { (a.clone(), b.clone()) };
+            let (a, b) = (self.parent(rng, i, stuck), self.parent(rng, j, stuck));
+            let (c, d) = if rng.chance(self.parameters.crossover) { crossover::apply(&context, rng, &a, &b) } else { (a, b) };
             for child in [c, d] {
                 offspring.push(mutate(&context, rng, &child).unwrap_or(child));
             }
@@ -192,10 +208,8 @@ impl Genetic<'_> {
         match self.parameters.replacement {
             Replacement::MuPlusLambda => {
                 let mut scored = evaluator.evaluate(offspring)?;
-                if self.palette.program.is_dynamic() {
-                    // newer ones first among equals: where nothing tells the way, the population wanders instead of standing still
-                    std::mem::swap(&mut scored, &mut self.population);
-                }
+                // newer ones first among equals: where nothing tells the way, the population wanders instead of standing still
+                std::mem::swap(&mut scored, &mut self.population);
                 self.population.extend(scored);
             }
             Replacement::Monotonic { elite } => {
@@ -207,6 +221,12 @@ impl Genetic<'_> {
         sort(&mut self.population);
         self.population.truncate(size);
         Ok(())
+    }
+
+    /// The individual at `i`, or a discovery in its place.
+    fn parent(&mut self, rng: &mut Rng, i: usize, stuck: f64) -> TestCase {
+        let discovery = if rng.chance(self.parameters.discoveries * stuck) { self.archive.draw(rng) } else { None };
+        discovery.unwrap_or_else(|| self.population[i].test.clone())
     }
 
     fn select(&self, rng: &mut Rng) -> usize {
@@ -233,7 +253,7 @@ fn better<'s>(a: &'s Scored, b: &'s Scored) -> &'s Scored {
     if b.score.rank(&a.score) == Ordering::Less { b } else { a }
 }
 
-/// Best first; among equals the shorter, then the newer would do as well as the older, so the sort is stable. Duplicates go.
+/// Best first; among equals the shorter, then those that came first: the sort is stable. Duplicates go.
 fn sort(population: &mut Vec<Scored>) {
     population.sort_by(|a, b| a.score.cmp(&b.score).then(a.test.len().cmp(&b.test.len())));
     for group in population.chunk_by_mut(|a, b| a.score == b.score) {

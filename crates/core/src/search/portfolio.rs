@@ -6,6 +6,7 @@ use rustc_hash::FxHashSet;
 
 use super::beacon;
 use super::genetic::{Genetic, Parameters};
+use super::novelty::Archive;
 use super::targets::{BuildRules, palette_at};
 use super::{Engine, Evaluator, Stop};
 use crate::goal::CrashGoal;
@@ -137,7 +138,7 @@ fn at_home<'p>(
 
 fn engine<'p>(palette: Palette<'p>, schedule: &Schedule) -> Genetic<'p> {
     let (policy, parameters) = (schedule.policy.clone(), schedule.parameters.clone());
-    Genetic { palette: Rc::new(palette), policy, parameters, seeds: Vec::new(), slice: 0, population: Vec::new(), size: 0, age: 0 }
+    Genetic { palette: Rc::new(palette), policy, parameters, seeds: Vec::new(), slice: 0, population: Vec::new(), size: 0, age: 0, archive: Archive::default() }
 }
 
 fn seeds(evaluator: &Evaluator<'_>) -> Vec<TestCase> {

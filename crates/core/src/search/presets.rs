@@ -9,6 +9,7 @@
 //! | population | 50, each restart +25 up to 300 (EVO-22) | 50, no restart | 50, +25 up to 300 on stagnation |
 //! | crossover, mutation | 0.75, 1/n (EVO-23) | 0.8 (BBC-12), 1/n | 0.75, 1/n |
 //! | survivors | µ+λ (EVO-11) | pairwise, one elite (EVO-12) | µ+λ |
+//! | parents that are discoveries | none | none | up to 0.3 while nothing improves |
 //! | longest initial test | 40 | 40 | 12 |
 //!
 //! *Paper or tool.* Where a paper and its tool differ: `evocrash` follows the paper (µ+λ, where the tool is monotonic; the value 1 for a blocked line
@@ -76,15 +77,21 @@ impl Preset {
     pub fn parameters(self) -> Parameters {
         match self {
             Preset::Default | Preset::Beacon => Parameters::default(),
-            Preset::EvoCrash => {
-                Parameters { restart: Restart::Every(ATTEMPT), keep: 0, max_initial: CHROMOSOME_LENGTH, from_seeds: 0.0, ..Parameters::default() }
-            }
+            Preset::EvoCrash => Parameters {
+                restart: Restart::Every(ATTEMPT),
+                keep: 0,
+                max_initial: CHROMOSOME_LENGTH,
+                from_seeds: 0.0,
+                discoveries: 0.0,
+                ..Parameters::default()
+            },
             Preset::Botsing => Parameters {
                 crossover: 0.8,
                 restart: Restart::Never,
                 replacement: Replacement::Monotonic { elite: 1 },
                 max_initial: CHROMOSOME_LENGTH,
                 from_seeds: 0.0,
+                discoveries: 0.0,
                 ..Parameters::default()
             },
         }
@@ -94,7 +101,7 @@ impl Preset {
     fn policy(self) -> Policy {
         match self {
             Preset::Default => Policy { environment: true, ..Policy::default() },
-            Preset::Beacon => Policy { trusting: false, notations: false, messages: false, ..Policy::default() },
+            Preset::Beacon => Policy { trusting: false, aimed: false, notations: false, messages: false, ..Policy::default() },
             Preset::EvoCrash | Preset::Botsing => Policy {
                 reuse_object: 0.9,
                 reuse_primitive: 0.5,
@@ -103,6 +110,7 @@ impl Preset {
                 max_depth: 10,
                 max_array: 10,
                 trusting: false,
+                aimed: false,
                 notations: false,
                 messages: false,
                 ..Policy::default()

@@ -6,6 +6,8 @@ use crate::goal::CrashGoal;
 use crate::message::Clue;
 use crate::message::template::Joining;
 use crate::program::ir::{MethodRef, Op};
+use crate::program::mod_ref::Touching;
+use crate::program::purity::PurityRules;
 use crate::program::{Flags, Literal, MethodId, MethodKind, Program, TypeId};
 use crate::testcase::build::customs::Customs;
 use crate::testcase::build::producers::{PaletteSpec, Way};
@@ -37,6 +39,8 @@ pub struct BuildRules {
     pub clues: Vec<Clue>,
     /// How the language joins texts.
     pub joining: Joining,
+    /// What is known of the platform's methods without looking at them.
+    pub purity: PurityRules,
     /// The messages of the log are not looked at.
     pub ignore_messages: bool,
 }
@@ -77,6 +81,8 @@ pub fn palette_at<'p>(program: &'p Program, goal: &CrashGoal, (level, home): (us
         inner.remove(&t.method);
     });
     palette.leave_to_program(&inner);
+    let way: Vec<MethodId> = goal.frames[..level].iter().flat_map(|f| f.methods.iter().copied()).collect();
+    palette.know_touching(Touching::read_by(program, &way, rules.purity));
     palette.readers = rules.readers;
     let starts: Vec<MethodId> = goal.frames.iter().flat_map(|f| f.methods.iter().copied()).chain(palette.members.iter().copied()).collect();
     palette.looked = Looked { first_use: goal.is_first_use(level), ..look(program, &starts, &rules.readers) };

@@ -37,6 +37,8 @@ pub struct Policy {
     pub field_write: f64,
     /// Calls that mostly throw or hang are inserted less.
     pub trusting: bool,
+    /// Calls that touch what the way to the crash reads are inserted more.
+    pub aimed: bool,
     /// Texts may be samples of well-known notations.
     pub notations: bool,
     pub max_depth: u32,
@@ -69,6 +71,7 @@ impl Default for Policy {
             cast: 0.8,
             field_write: 0.08,
             trusting: true,
+            aimed: true,
             notations: true,
             max_depth: 5,
             max_array: 3,

@@ -15,9 +15,12 @@ pub mod mix_text;
 
 use super::TestCase;
 use super::build::{Maker, Palette, Policy};
-use crate::program::MethodId;
+use crate::program::{MethodId, TypeId};
 use crate::rng::Rng;
 use crate::search::facts::Facts;
+
+/// How often a method that touches what the way to the crash reads is preferred.
+const TOUCHING: f64 = 0.4;
 
 /// What every operator may draw on.
 pub struct Context<'a, 'p> {
@@ -33,6 +36,18 @@ impl<'a, 'p> Context<'a, 'p> {
     /// V6: some statement is a call of M_crash.
     pub fn has_target(&self, test: &TestCase) -> bool {
         test.stmts.iter().any(|s| self.is_target(s))
+    }
+    /// A member of the class under test, often one that touches what the way to the crash reads.
+    pub fn member(&self, rng: &mut Rng) -> Option<MethodId> {
+        let touching = &self.palette.touching_members;
+        let aimed = self.policy.aimed && !touching.is_empty() && rng.chance(TOUCHING);
+        self.trusted(rng, if aimed { touching } else { &self.palette.members })
+    }
+    /// A method to call on an object of the type: one that may change it, often one that touches what the way to the crash reads.
+    pub fn change_of(&self, rng: &mut Rng, ty: TypeId) -> Option<MethodId> {
+        let touching = self.palette.touchers(ty);
+        let aimed = self.policy.aimed && !touching.is_empty() && rng.chance(TOUCHING);
+        self.trusted(rng, &if aimed { touching } else { self.palette.fuzzers(ty) })
     }
     /// One of `methods`; rarely one whose calls hang, which costs as much as hundreds of tests, and less often one whose calls throw, where a test ends.
     pub fn trusted(&self, rng: &mut Rng, methods: &[MethodId]) -> Option<MethodId> {

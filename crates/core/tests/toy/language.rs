@@ -183,7 +183,7 @@ fn hazards_name_what_raises() {
 #[test]
 fn rendered_tests_crash_as_the_test_did() {
     let world = worlds::press();
-    let found = (1..=20).filter_map(|seed| world.search(&mut world.session(), seed, 3000).test);
+    let found = (1..=20).filter_map(|seed| world.search(&mut world.session(), seed, 3000).test).map(|test| crate::minimizer::minimized(&world, &test).0);
     let mut rendered = 0;
     for test in found {
         let header = Header { tool: "toy".into(), ..Header::default() };

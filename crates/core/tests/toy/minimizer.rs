@@ -28,7 +28,7 @@ fn padded(world: &World, seed: u64) -> Option<TestCase> {
 }
 
 /// The minimised test and, in order, those that were accepted on the way.
-fn minimized(world: &World, test: &TestCase) -> (TestCase, Vec<TestCase>) {
+pub fn minimized(world: &World, test: &TestCase) -> (TestCase, Vec<TestCase>) {
     let level = world.goal.outermost();
     let scope = scope_of(&world.program, &world.goal, level, &BuildRules::default());
     let mut session = Pieces::new(world.session(), 1);

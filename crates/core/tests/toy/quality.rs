@@ -41,7 +41,7 @@ fn an_object_prepared_by_two_setters_is_found() {
 /// EVO-13.
 #[test]
 fn a_private_method_is_reached_through_its_caller() {
-    check(worlds::private_method, 5000, 18);
+    check(worlds::private_method, 1500, 18);
 }
 
 /// BBC-11: all frames of a crash are tried.
@@ -67,11 +67,25 @@ fn bbc_8_a_branchless_method_is_crashed_on_its_last_line() {
     let with = |secondary| {
         let mut world = worlds::branchless();
         world.settings.secondary = secondary;
+        world.schedule.parameters.discoveries = 0.0;
         reaching(&world, within)
     };
     let [none, bbc, lattice] = [Secondary::None, Secondary::Bbc, Secondary::Lattice].map(with);
     assert!(bbc >= 18 && lattice >= 18, "none {none}, bbc {bbc}, lattice {lattice} of {SEEDS}");
     assert!(none < bbc.min(lattice), "none {none}, bbc {bbc}, lattice {lattice} of {SEEDS}");
+}
+
+/// Where no distance tells the way, parents that did something new do.
+#[test]
+fn discoveries_lead_where_no_distance_does() {
+    let with = |discoveries| {
+        let mut world = worlds::branchless();
+        world.settings.secondary = Secondary::None;
+        world.schedule.parameters.discoveries = discoveries;
+        reaching(&world, 6000)
+    };
+    let (off, on) = (with(0.0), with(0.3));
+    assert!(on >= 16 && 2 * off < on, "{off} without, {on} with, of {SEEDS}");
 }
 
 /// EVO-11, EVO-12, EVO-22, EVO-23, BBC-12: the published configurations reproduce what they should.

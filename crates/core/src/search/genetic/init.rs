@@ -24,7 +24,7 @@ pub fn guided(context: &Context<'_, '_>, rng: &mut Rng, max_len: usize) -> Optio
                     p = 1.0 / size as f64;
                 }
                 None => {
-                    let member = context.trusted(maker.rng, &context.palette.members);
+                    let member = context.member(maker.rng);
                     member.and_then(|m| maker.call(m));
                     // 1 / (size - step + 1) for the step that follows: 1 when it is the last
                     p = 1.0 / size.saturating_sub(maker.test.len()).max(1) as f64;
@@ -58,12 +58,17 @@ pub fn from_seed(context: &Context<'_, '_>, rng: &mut Rng, seed: &TestCase) -> O
     } else {
         // mostly without its last call, which the new target makes itself; never with a call of an inner frame's method, whose branches, reached from
         // the test, would hide how near the new target comes to them (BBC-3)
-        let inner = seed.stmts.last().and_then(|s| s.callee()).is_some_and(|m| context.palette.is_inner(m));
-        let keep = seed.len().saturating_sub(usize::from(inner || rng.chance(0.7)));
-        append_target(context, rng, seed.prefix(keep))?
+        let keep = seed.len().saturating_sub(usize::from(rng.chance(0.7)));
+        append_target(context, rng, without_inner(context, &seed.prefix(keep)))?
     };
     for _ in 0..rng.below(4) {
         test = mutate(context, rng, &test).unwrap_or(test);
     }
     Some(trim(context, &test))
+}
+
+fn without_inner(context: &Context<'_, '_>, test: &TestCase) -> TestCase {
+    let mut remove: Vec<bool> = test.stmts.iter().map(|s| s.callee().is_some_and(|m| context.palette.is_inner(m))).collect();
+    test.close_over_users(&mut remove);
+    test.without(&remove)
 }

@@ -11,6 +11,7 @@ use super::surroundings::{Looked, Readers};
 use super::told::Hints;
 use crate::message::Told;
 use crate::program::ir::Op;
+use crate::program::mod_ref::Touching;
 use crate::program::purity::Purity;
 use crate::program::{FieldId, Flags, MethodId, MethodKind, Program, Ty, TypeId};
 use crate::rng::Rng;
@@ -104,6 +105,10 @@ pub struct Palette<'p> {
     casts: Cache<(MethodId, usize), Ty>,
     fuzzers: Cache<TypeId, MethodId>,
     purity: Option<Rc<Purity>>,
+    touching: Touching,
+    touchers: Cache<TypeId, MethodId>,
+    /// Members of the class under test that touch what the way to the crash reads.
+    pub touching_members: Vec<MethodId>,
     literal_types: Vec<TypeId>,
     /// What reads the surroundings, and what of them is read on the way to the target.
     pub readers: Readers,
@@ -153,6 +158,9 @@ impl<'p> Palette<'p> {
             casts: RefCell::default(),
             fuzzers: RefCell::default(),
             purity: None,
+            touching: Touching::default(),
+            touchers: RefCell::default(),
+            touching_members: Vec::new(),
             literal_types: Vec::new(),
             readers: Readers::default(),
             looked: Looked::default(),
@@ -213,6 +221,26 @@ impl<'p> Palette<'p> {
     /// What changes an object is no longer guessed by its signature (GRT-7).
     pub fn know_purity(&mut self, purity: Rc<Purity>) {
         self.purity = Some(purity);
+    }
+
+    /// What touches the fields that the way to the crash reads is called more often. After `leave_to_program`.
+    pub fn know_touching(&mut self, touching: Touching) {
+        let touches = |m: &MethodId| touching.writes(self.program, *m) || touching.hands_out(self.program, *m);
+        self.touching_members = self.members.iter().copied().filter(|m| self.program.method(*m).kind == MethodKind::Instance && touches(m)).collect();
+        self.touching = touching;
+    }
+
+    /// Instance methods of the type that touch what the way to the crash reads, or hand out what has it.
+    pub fn touchers(&self, ty: TypeId) -> Rc<[MethodId]> {
+        if let Some(known) = self.touchers.borrow().get(&ty) {
+            return known.clone();
+        }
+        let mut out: Vec<MethodId> = self.fuzzers(ty).to_vec();
+        out.dedup();
+        out.retain(|m| self.touching.writes(self.program, *m) || self.touching.hands_out(self.program, *m));
+        let out: Rc<[MethodId]> = out.into();
+        self.touchers.borrow_mut().insert(ty, out.clone());
+        out
     }
 
     /// Types worth naming as literals, instead of the trace's.
