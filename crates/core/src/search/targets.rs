@@ -98,6 +98,9 @@ fn literals(program: &Program, goal: &CrashGoal, types: &[TypeId], messages: boo
     let mut pool = LiteralPool::default();
     if let Some(message) = goal.message.as_ref().filter(|_| messages) {
         pool.add_message(message);
+        if ["IndexOutOfBoundsException", "IndexError", "BufferOverflowException"].iter().any(|e| goal.exception.ends_with(e)) {
+            pool.overrun(message);
+        }
     }
     let sites = goal.hunt.iter().flat_map(|hunt| &hunt.sites);
     let own: Vec<&crate::goal::GoalFrame> = if goal.hunt.is_none() { goal.frames.iter().collect() } else { sites.collect() };

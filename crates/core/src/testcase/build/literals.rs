@@ -13,6 +13,9 @@ struct Near {
     strings: Vec<String>,
 }
 
+/// Sizes of buffers that a text may overrun: smaller ones need no help, larger ones take too long.
+const OVERRUN: std::ops::RangeInclusive<usize> = 16..=20_000;
+
 /// Constants worth trying: those of the trace's methods first, then of its classes, then of the exception's message.
 #[derive(Clone, Debug, Default)]
 pub struct LiteralPool {
@@ -31,6 +34,8 @@ pub struct LiteralPool {
     notations: Vec<&'static notations::Notation>,
     /// The crash is a recursion: texts may be as deep as that needs.
     deep: bool,
+    /// How much some buffer of the program holds, as an index beyond its end tells.
+    overrun: Vec<usize>,
     /// Sums of weights by place, for ints, floats and strings; empty: all weigh the same.
     sums: [Vec<f64>; 3],
 }
@@ -120,6 +125,15 @@ impl LiteralPool {
     /// From now on texts may be deeply nested.
     pub fn deepen(&mut self) {
         self.deep = true;
+    }
+    /// From now on texts may be longer than the numbers in the message of an index that was out of bounds.
+    pub fn overrun(&mut self, message: &str) {
+        let numbers = message.split(|c: char| !c.is_ascii_digit()).filter_map(|n| n.parse().ok());
+        self.overrun.extend(numbers.filter(|n| OVERRUN.contains(n)));
+    }
+    /// See [`LiteralPool::overrun`].
+    pub fn overruns(&self) -> &[usize] {
+        &self.overrun
     }
     /// A name that the program may look up, as a whole.
     pub fn add_name(&mut self, name: &str) {
@@ -439,5 +453,13 @@ mod tests {
         pool.add_message("expected name token at '<![\\n'");
         assert!(pool.strings().contains(&"<![\n".to_string()), "{:?}", pool.strings());
         assert!(pool.strings().contains(&"<![\\n".to_string()), "{:?}", pool.strings());
+    }
+
+    #[test]
+    fn an_index_out_of_bounds_tells_how_much_a_buffer_holds() {
+        let mut pool = LiteralPool::default();
+        pool.overrun("Index 200 out of bounds for length 200");
+        pool.overrun("String index out of range: -1");
+        assert_eq!(pool.overruns(), [200, 200]);
     }
 }

@@ -17,6 +17,7 @@ pub fn edit(context: &Context<'_, '_>, rng: &mut Rng, s: &str) -> String {
             7 | 8 => insert_token(context, rng, &mut chars),
             9 => edit_number(context, rng, &mut chars),
             10 if rng.chance(0.5) => replace_told(context, rng, &mut chars),
+            11 if !context.palette.literals.overruns().is_empty() => lengthen(context, rng, &mut chars),
             _ => edit_parts(context, rng, &mut chars),
         }
         if rng.chance(0.6) {
@@ -24,7 +25,8 @@ pub fn edit(context: &Context<'_, '_>, rng: &mut Rng, s: &str) -> String {
         }
     }
     // a text that was made longer keeps its length
-    chars.truncate(MAX_CHARS.max(s.len()));
+    let room = context.palette.literals.overruns().iter().max().map_or(0, |n| 2 * n);
+    chars.truncate(MAX_CHARS.max(s.len()).max(room));
     chars.into_iter().collect()
 }
 
@@ -77,6 +79,24 @@ fn insert_token(context: &Context<'_, '_>, rng: &mut Rng, chars: &mut Vec<char>)
         token.insert(0, rng.pick(&marks).copied().filter(|_| rng.chance(0.6)).unwrap_or(' '));
     }
     chars.splice(at..at, token.chars());
+}
+
+/// A part comes again until the text is longer than what overran in the log.
+fn lengthen(context: &Context<'_, '_>, rng: &mut Rng, chars: &mut Vec<char>) {
+    let Some(size) = rng.pick(context.palette.literals.overruns()).copied() else { return };
+    if chars.is_empty() {
+        chars.push(some_char(context, rng));
+    }
+    repeat(rng, chars, size);
+}
+
+/// A part of a text that is not empty comes again until there are more than `size` characters.
+fn repeat(rng: &mut Rng, chars: &mut Vec<char>, size: usize) {
+    let (start, end) = if rng.chance(0.5) { (rng.below(chars.len()), 0) } else { part(rng, chars) };
+    let end = end.max(start + 1).min(chars.len());
+    let again: Vec<char> = chars[start..end].to_vec();
+    let missing = (size + 1 + rng.below(size / 2 + 2)).saturating_sub(chars.len());
+    chars.splice(end..end, again.into_iter().cycle().take(missing));
 }
 
 /// What an exception quoted gives way to a number or another word: it was refused as it stands.
@@ -190,5 +210,16 @@ mod tests {
             assert!(start <= end && end <= text.len());
         }
         assert_eq!(part(&mut rng, &[]), (0, 0));
+    }
+
+    #[test]
+    fn a_text_overruns_a_buffer() {
+        for seed in 0..50 {
+            let mut rng = Rng::stream(seed, "text");
+            let mut chars: Vec<char> = "[1, 22]".chars().collect();
+            repeat(&mut rng, &mut chars, 200);
+            assert!((201..=302).contains(&chars.len()), "{}", chars.len());
+            assert!(chars.starts_with(&['[']) && chars.iter().all(|c| "[1, 2]".contains(*c)));
+        }
     }
 }
