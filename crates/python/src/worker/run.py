@@ -10,6 +10,8 @@ import threading
 import time
 
 MAX_WHY = 300
+#: Longer patterns are not told.
+MAX_PATTERN = 20000
 #: The clock is as many times as patient as the processor time.
 PATIENCE = 4
 #: Exceptions that a test may swallow before it is killed.
@@ -63,6 +65,12 @@ TEST, AT, IMPORTING, TIMED_OUT, FORKS = range(5)
 SHARED = memoryview(mmap.mmap(-1, 4096)).cast('I')
 
 
+def compiled():
+    """The patterns that `re` has compiled and keeps: (type, pattern, flags)."""
+    cache = getattr(sys.modules.get('re'), '_cache', None)
+    return list(cache) if type(cache) is dict else []
+
+
 class Child:
     """One process that runs tests one after the other."""
 
@@ -73,6 +81,7 @@ class Child:
         self.clock = Clock(max(run.time_limit, 0.01))
         self.pristine = run.pristine
         self.types = {}
+        self.patterns = set(compiled())
         #: Whether what was called has no frames to show.
         self.bare = False
         self.pid = None
@@ -147,7 +156,12 @@ class Child:
             ended = ('s', SHARED[AT])
         found = [None if v is None or v is ABSENT else self.type_name(type(v)) for v in values]
         new = [m for m in sys.modules if m not in modules] if not self.pristine and len(sys.modules) > len(modules) else []
-        return index, ended, noted, found, new
+        return index, ended, noted, found, new, self.new_patterns()
+
+    def new_patterns(self):
+        new = [key for key in compiled() if key not in self.patterns]
+        self.patterns.update(new)
+        return [(key[1], int(key[2])) for key in new if type(key[1]) in (str, bytes) and len(key[1]) <= MAX_PATTERN]
 
     def guarded(self, what, *args):
         """Runs what may run code of the program; nothing if it was stopped."""

@@ -2,10 +2,14 @@
 
 Where modules have started threads, forking would copy a process without them: there each batch gets a fresh interpreter.
 """
+import re
 import select
 import traceback
+import warnings
 
 VERSION = 5
+#: Patterns of regular expressions that are remembered.
+MAX_PATTERNS = 2000
 PREPARING = 0xffffffff
 FLUSH = 32 << 10
 MAX_INTERNED = 20000
@@ -149,6 +153,7 @@ class Server:
         self.alone = False
         self.shown = 0
         self.tried = set()
+        self.patterns = {}
         with open(worker.progress_path, 'r+b') as page:
             self.page = memoryview(mmap.mmap(page.fileno(), 16)).cast('I')
 
@@ -360,7 +365,8 @@ class Server:
 
     def results(self, indices, told, status, killed):
         count, repeat, new = 0, [], []
-        for index, ended, noted, types, modules in told:
+        for index, ended, noted, types, modules, patterns in told:
+            self.warm(patterns)
             watched = [m for m in modules if m not in self.worker.lazy]
             new.extend(watched)
             if any(m in self.worker.modules for m in watched) and index not in self.again:
@@ -379,6 +385,20 @@ class Server:
             self.result(index, self.death(status, killed), (b'\0', b'\0', b'\0'), [])
             count += 1
         return count, repeat
+
+    def warm(self, patterns):
+        """Each fork compiles again what others have compiled: what comes a second time is compiled here, for all that follow."""
+        for key in patterns:
+            times = self.patterns.get(key, 0) + 1
+            if times > 1 or len(self.patterns) < MAX_PATTERNS:
+                self.patterns[key] = times
+            if times == 2:
+                try:
+                    with warnings.catch_warnings():
+                        warnings.simplefilter('ignore')
+                        re.compile(*key)
+                except Exception:
+                    pass
 
     def death(self, status, killed):
         at = SHARED[AT]
