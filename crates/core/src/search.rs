@@ -184,6 +184,9 @@ enum Kept {
 /// The score of a test that met the goal only in a worker with a history: as bad as one that throws nothing.
 const REFUTED: f64 = 2.0;
 
+/// How much worse a test counts that did not end by itself: a frame.
+const HUNG: f64 = 1.0;
+
 /// Hits that are looked at again after the time was up: their time is the tail's.
 const MAX_LATE: u32 = 2;
 
@@ -330,6 +333,10 @@ impl<'a> Evaluator<'a> {
         self.tally.blocked[self.level - 1].count(&self.objective, self.goal, self.level, execution);
         let mut score = self.objective.score(self.goal, self.level, execution);
         let kept = self.keep_if_met(test, execution)?;
+        if matches!(execution.outcome, Outcome::StepLimit { .. } | Outcome::TimeLimit { .. }) {
+            // its children would hang as well, and one of them takes as long as a hundred others
+            score.value += HUNG;
+        }
         if score.met && kept == Kept::Refuted {
             // what only the worker's history made possible must not lead the population
             score = Score { value: REFUTED, met: false, ..score };

@@ -44,6 +44,8 @@ const MINIMIZE_EXECUTIONS: u32 = 2000;
 const RUN_LIMIT: Duration = Duration::from_secs(10);
 /// What the tail may overrun the budget by, so that the whole stays within two seconds.
 const GRACE: Duration = Duration::from_millis(800);
+/// Tests that hold only now and then and are set aside for better ones.
+const MAX_FLAKY: u64 = 4;
 /// Without so much time left, a further candidate is not confirmed.
 const CONFIRM_MIN: Duration = Duration::from_millis(2500);
 
@@ -96,6 +98,7 @@ struct Written {
     found: Found,
     rendered: RenderedTest,
     verdict: Verdict,
+    confirmed: record::Confirmed,
 }
 
 /// When the search ends: its share of the budget, or the user.
@@ -184,7 +187,8 @@ impl<'c> Walk<'c> {
         let max_evaluations = self.config.max_evaluations.unwrap_or(u64::MAX);
         let mut evaluator = Evaluator::new(Setup { session, goal, objective, limits: deadline, max_evaluations, events: &mut events });
         let schedule = Schedule { target: Some(wanted), ..self.config.search.schedule() };
-        // what fresh processes refute is set aside, and the search goes on from another seed as long as it has time
+        // what fresh processes refute, or confirm only now and then, is set aside, and the search goes on from another seed as long as it has time
+        let mut flaky: Option<Written> = None;
         for refuted in 0.. {
             let started = Instant::now();
             deadline.clock.set(self.search_end());
@@ -211,11 +215,20 @@ impl<'c> Walk<'c> {
             }
             let emit = &mut **emit_cell.borrow_mut();
             if let Some(written) = self.confirm(smaller, emit, record)? {
-                return Ok(Some(written));
+                let again = written.verdict == Verdict::Flaky && !goal.overflow && refuted < MAX_FLAKY && Instant::now() < self.search_end();
+                let better = steadier(flaky.take(), written);
+                if !again || better.verdict != Verdict::Flaky {
+                    record.confirmed = better.confirmed;
+                    return Ok(Some(better));
+                }
+                flaky = Some(better);
             }
             evaluator.refute(&[found.test, shown]);
         }
-        Ok(None)
+        if let Some(written) = &flaky {
+            record.confirmed = written.confirmed;
+        }
+        Ok(flaky)
     }
 
     /// What the search did, and what came nearest if it found nothing.
@@ -281,7 +294,7 @@ impl<'c> Walk<'c> {
             }
         };
         if self.config.confirm_runs == 0 {
-            return Ok(Some(Written { found, rendered: rendered.written().clone(), verdict: Verdict::Unconfirmed }));
+            return Ok(Some(Written { found, rendered: rendered.written().clone(), verdict: Verdict::Unconfirmed, confirmed: record::Confirmed::default() }));
         }
         emit(Event::Phase { phase: Phase::Confirm });
         let confirmation = self.run_fresh(&found, &rendered)?;
@@ -311,7 +324,7 @@ impl<'c> Walk<'c> {
             true if self.config.target_frame.is_some_and(|t| found.level < t) => Verdict::Partial,
             true => Verdict::Reproduced,
         };
-        Some(Written { found, rendered, verdict })
+        Some(Written { found, rendered, verdict, confirmed: record.confirmed })
     }
 
     /// Compiles and runs the rendered test as often as asked, within what is left of the budget.
@@ -367,7 +380,7 @@ impl<'c> Walk<'c> {
 
     /// Step 13: the test, whole or not at all; nothing without a verdict that allows it.
     fn write(&self, written: Option<Written>, record: &mut RunRecord) -> Result<(), UserError> {
-        let Some(Written { found, rendered, verdict }) = written else { return Ok(()) };
+        let Some(Written { found, rendered, verdict, .. }) = written else { return Ok(()) };
         let path = self.config.out.join(&rendered.path);
         record::write_atomically(&path, rendered.text.as_bytes()).map_err(|e| UserError::RunDirUnusable { path: path.clone(), why: e.to_string() })?;
         record.set_verdict(verdict);
@@ -384,6 +397,20 @@ impl<'c> Walk<'c> {
         record.test = Some(path);
         Ok(())
     }
+}
+
+/// The one of two tests to be written, of which the first held only now and then.
+fn steadier(flaky: Option<Written>, other: Written) -> Written {
+    match flaky {
+        Some(flaky) if stays((flaky.found.level, flaky.confirmed), (other.found.level, other.confirmed)) => flaky,
+        _ => other,
+    }
+}
+
+/// Whether a test that held only now and then, by its level and runs, is better than another: it is further out and held mostly, or they are as far
+/// out and it held more often.
+fn stays((level, held): (usize, record::Confirmed), (other, other_held): (usize, record::Confirmed)) -> bool {
+    if level == other { held.alike > other_held.alike } else { level > other && 2 * held.alike > held.runs }
 }
 
 /// What the first run that did not agree did instead.
@@ -425,4 +452,19 @@ fn note_stats(evaluator: &Evaluator<'_>, record: &mut RunRecord) {
     record.stats.exits = tally.exit;
     record.stats.generations = tally.generations;
     record.deterministic = tally.time_limit == 0 && tally.died == 0;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flaky_test_gives_way_to_a_steady_one_unless_it_is_further_out_and_mostly_held() {
+        let held = |alike| record::Confirmed { runs: 5, agreed: alike, alike };
+        assert!(!stays((3, held(4)), (3, held(5))));
+        assert!(stays((5, held(4)), (3, held(5))));
+        assert!(!stays((5, held(2)), (3, held(5))));
+        assert!(!stays((2, held(4)), (3, held(1))));
+        assert!(stays((3, held(2)), (3, held(1))));
+    }
 }
