@@ -480,6 +480,32 @@ fn a_failed_initialiser_does_not_poison_later_tests() {
     }
 }
 
+/// The step limit stops it in the first test, and breaks the class for that process; later ones find it ready.
+#[test]
+fn an_initialiser_that_takes_long_is_run_outside_the_tests() {
+    for f in fixtures() {
+        let config = SessionConfig { step_limit: 5000, ..f.config() };
+        let mut session = JvmSession::start(&f.program, &f.watch(), &config).unwrap();
+        let got: Vec<Execution> = (0..4).flat_map(|_| session.execute(&vec![plain(f, "usesHeavy"); 5]).unwrap()).collect();
+        assert!(got[5..].iter().all(is_normal), "{:?}", got.iter().map(|e| &e.outcome).collect::<Vec<_>>());
+        let stats = session.stats();
+        assert!(stats.starts <= 4, "{stats:?}");
+        assert!(is_normal(&session.execute_pristine(&plain(f, "usesHeavy")).unwrap()));
+    }
+}
+
+/// Each test meets the class like the first that uses it, until that costs too many processes.
+#[test]
+fn a_class_that_nobody_can_initialise_does_not_cost_a_process_for_ever() {
+    for f in fixtures() {
+        let mut session = f.session();
+        let got = session.execute(&vec![with_int(f, "usesBroken", 1); 200]).unwrap();
+        assert!(got.iter().all(|e| e.thrown().is_some()));
+        let stats = session.stats();
+        assert!(stats.starts < 30, "{stats:?}");
+    }
+}
+
 #[test]
 fn an_initialiser_that_hangs_costs_its_own_tests_only() {
     for f in fixtures() {

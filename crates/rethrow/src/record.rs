@@ -3,6 +3,7 @@
 //! The format is versioned by [`SCHEMA`]: fields are added, never given another meaning. Files appear whole or not at all, and a
 //! folder belongs to one run at a time.
 
+use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -160,12 +161,15 @@ pub struct Runtime {
     pub home: PathBuf,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Stats {
     pub tests_per_s: f64,
     pub workers: usize,
     /// Worker processes that had to be replaced.
     pub restarts: u64,
+    /// Why, and how often.
+    #[serde(default)]
+    pub replaced: BTreeMap<String, u64>,
     pub timeouts: u64,
     pub step_limits: u64,
     pub deaths: u64,

@@ -3,7 +3,7 @@
 //! A result is a function of its test alone, so it does not matter which worker ran it; a test that killed its worker is blamed and not run again,
 //! the others of its run are. It knows nothing of a language.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -31,7 +31,7 @@ pub struct PoolConfig {
 }
 
 /// What a pool did so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PoolStats {
     pub tests: u64,
     /// Workers started.
@@ -42,6 +42,8 @@ pub struct PoolStats {
     pub timeouts: u64,
     /// Processor time of the workers' processes.
     pub cpu_us: u64,
+    /// Why workers were replaced, and how often.
+    pub replaced: BTreeMap<String, u64>,
 }
 
 type Starting = JoinHandle<Result<Worker, StartError>>;
@@ -89,8 +91,23 @@ struct Preparation {
     list: Vec<String>,
     /// Those that cannot, or must not, be made ready.
     banned: Vec<String>,
-    /// Those that were tried in vain; only ever grows.
+    /// Those that were tried in vain, and how often they cost a worker since.
+    in_vain: Vec<(String, u32)>,
+    /// Those of them that cost too many; only ever grows.
     broken: Vec<String>,
+}
+
+/// So many workers are replaced for the sake of a type that nobody can make ready, so that each test meets it like the first. Then it is left as it is.
+const MAX_IN_VAIN: u32 = 10;
+
+impl Preparation {
+    fn note_failure(&mut self, name: &str) {
+        let Some((_, times)) = self.in_vain.iter_mut().find(|(known, _)| known == name) else { return };
+        *times += 1;
+        if *times == MAX_IN_VAIN {
+            self.broken.push(name.to_owned());
+        }
+    }
 }
 
 /// The state of one batch.
@@ -129,7 +146,7 @@ impl Pool {
     }
 
     pub fn stats(&self) -> PoolStats {
-        let mut stats = *lock(&self.shared.stats);
+        let mut stats = lock(&self.shared.stats).clone();
         stats.cpu_us += self.lanes.iter().flatten().map(Worker::cpu_us).sum::<u64>();
         stats
     }
@@ -212,6 +229,7 @@ impl Pool {
             let job = Job { program, names: &self.names, prepare: &[], banned: &[], broken: &[], limits, pristine: true, inspect: false, clock: None };
             let mut ran = worker.run(&job, vec![test.clone()]);
             self.shared.count(&ran.results, matches!(ran.fate, Fate::Dead));
+            self.shared.note_replaced(&ran.fate, &ran.why);
             match ran.fate {
                 Fate::Healthy => *lock(&self.shared.second_hand) = Some(worker),
                 _ => self.shared.retire(worker),
@@ -279,19 +297,28 @@ impl Shared {
     /// True if something new was learned.
     fn note_preparation(&self, done: &Done) -> bool {
         let mut known = lock(&self.preparation);
-        let before = (known.list.len(), known.broken.len());
+        let before = (known.list.len(), known.banned.len());
         for name in &done.prepare {
             if !known.list.contains(name) {
                 known.list.push(name.clone());
             }
+            known.note_failure(name);
         }
         for name in &done.unprepared {
-            if !known.broken.contains(name) {
-                known.broken.push(name.clone());
+            if !known.in_vain.iter().any(|(known, _)| known == name) {
+                known.in_vain.push((name.clone(), 0));
                 known.banned.push(name.clone());
             }
         }
-        before != (known.list.len(), known.broken.len())
+        before != (known.list.len(), known.banned.len())
+    }
+
+    fn note_replaced(&self, fate: &Fate, why: &str) {
+        const LENGTH: usize = 100;
+        if !matches!(fate, Fate::Healthy) {
+            let why: String = why.lines().next().unwrap_or_default().chars().take(LENGTH).collect();
+            *lock(&self.stats).replaced.entry(why).or_default() += 1;
+        }
     }
 
     fn retire(&self, worker: Worker) {
@@ -354,12 +381,13 @@ impl Lane<'_> {
 
     fn run(&mut self, batch: &Batch<'_>, mut worker: Worker, taken: &[usize], pristine: bool) -> Yield {
         let tests = taken.iter().map(|i| batch.tests[*i].clone()).collect();
-        let Preparation { list, banned, broken } = lock(&self.shared.preparation).clone();
+        let Preparation { list, banned, broken, .. } = lock(&self.shared.preparation).clone();
         let inspect = self.shared.inspect.load(Ordering::Relaxed);
         let (limits, clock) = (self.config.limits(pristine), Some(batch.clock));
         let job = Job { program: batch.program, names: batch.names, prepare: &list, banned: &banned, broken: &broken, limits, pristine, inspect, clock };
         let ran = worker.run(&job, tests);
         self.shared.count(&ran.results, matches!(ran.fate, Fate::Dead));
+        self.shared.note_replaced(&ran.fate, &ran.why);
         let learned = self.shared.note_preparation(&ran.done);
         let got = match ran.fate {
             _ if learned || !ran.results.is_empty() => Yield::Useful,

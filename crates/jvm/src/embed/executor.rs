@@ -23,8 +23,10 @@ use super::{callers, hints, hook};
 const READING_STEPS: i32 = 10_000;
 /// A worker whose heap was exhausted more often than this is replaced.
 const MAX_OUT_OF_MEMORY: u32 = 30;
-/// Threads that tests may leave behind before the process is replaced.
+/// Threads that a test may leave behind before the process is replaced …
 const MAX_THREADS_LEFT: i32 = 20;
+/// … and all tests together: mostly they sleep.
+const MAX_THREADS: i32 = 150;
 /// Tests that a process may have to stop before it is replaced: each may have left something half done.
 const MAX_STOPPED: u32 = 10;
 /// Results are sent when this much has come together …
@@ -62,6 +64,7 @@ pub struct Executor {
     /// Tests that were stopped by the clock.
     stopped: u32,
     threads_at_start: i32,
+    threads_before: i32,
 }
 
 /// Whether a class can be used.
@@ -113,6 +116,7 @@ impl Executor {
             out_of_memory: 0,
             stopped: 0,
             threads_at_start: hook::live_threads(),
+            threads_before: 0,
         })
     }
 
@@ -198,6 +202,7 @@ impl Executor {
     fn attempt(&mut self, index: u32, test: &TestCase, run: &Run) -> Attempt {
         let env = self.env;
         let ready = hook::prepared_count();
+        self.threads_before = hook::live_threads();
         jni!(env, PushLocalFrame, test.len() as i32 * 2 + 64);
         if let Some(probes) = &self.probes {
             probes.begin(env, run.step_limit);
@@ -364,7 +369,8 @@ impl Executor {
         if !self.platform.restore(env, settings || hook::may_change_properties()) {
             attempt.retire.get_or_insert_with(|| "system properties cannot be put back".to_owned());
         }
-        if hook::live_threads() - self.threads_at_start > MAX_THREADS_LEFT {
+        let threads = hook::live_threads();
+        if threads - self.threads_before > MAX_THREADS_LEFT || threads - self.threads_at_start > MAX_THREADS {
             attempt.retire.get_or_insert_with(|| "tests left threads behind".to_owned());
         }
     }
