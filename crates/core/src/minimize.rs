@@ -1,7 +1,8 @@
-//! Minimisation (EVO-21, §3.7): statements → arguments → stubs → literals to a fixpoint; every step is re-verified, so the result meets the goal at the same
+//! Minimisation (EVO-21, §3.7): statements → arguments → constructors → stubs → literals to a fixpoint; every step is re-verified, so the result meets the goal at the same
 //! level, is 1-minimal in its statements, and minimising it again changes nothing.
 
 pub mod arguments;
+pub mod constructors;
 pub mod data;
 pub mod literals;
 pub mod statements;
@@ -69,6 +70,7 @@ pub fn minimize(evaluator: &mut Evaluator<'_>, program: &Program, level: usize, 
         let before = best.clone();
         best = statements::pass(&mut oracle, &best)?;
         best = arguments::pass(&mut oracle, program, &best)?;
+        best = constructors::pass(&mut oracle, program, &best)?;
         best = stubs::pass(&mut oracle, &best)?;
         best = literals::pass(&mut oracle, &best)?;
         if best == before {
