@@ -77,7 +77,7 @@ const fn negative(fixture: &'static str, on: &'static [&'static str], off: &'sta
 const NEGATIVE: &[Negative] = &[
     negative("F09", &["--match-message"], "messages", 100, 1500),
     negative("F10", &[], "casts", 1000, 10_000),
-    negative("F11", &["--match-message"], "messages", 6000, 15_000),
+    negative("F11", &["--match-message"], "messages", 2000, 20_000),
     negative("F16", &[], "environment", 20, 40),
     // without calls on the builder nothing is left to try: the same tests come again, and cost no evaluation
     negative("F20", &[], "impurity", 12_000, 12_000),
