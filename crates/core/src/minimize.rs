@@ -1,5 +1,5 @@
-//! Minimisation (EVO-21, §3.7): statements → arguments → constructors → stubs → literals to a fixpoint; every step is re-verified, so the result meets the goal at the same
-//! level, is 1-minimal in its statements, and minimising it again changes nothing.
+//! Minimisation (EVO-21, §3.7): statements → arguments → constructors → stubs → literals to a fixpoint; every step is re-verified, so the result
+//! meets the goal at the same level, is 1-minimal in its statements, and minimising it again changes nothing.
 
 pub mod arguments;
 pub mod constructors;

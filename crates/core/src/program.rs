@@ -332,6 +332,11 @@ impl Program {
         out.truncate(limit);
         out
     }
+    /// Methods of subtypes that override what `reference` names; at most `limit`.
+    pub fn overriding(&self, reference: &ir::MethodRef, limit: usize) -> impl Iterator<Item = MethodId> {
+        let below = self.subtypes(reference.owner, 4 * limit);
+        below.into_iter().filter_map(|t| self.find_method(t, &reference.name, &reference.desc)).take(limit)
+    }
     pub fn is_subtype(&self, sub: TypeId, sup: TypeId) -> bool {
         sub == sup || self.above[sub.0 as usize].get_or_init(|| self.sorted_supertypes(sub)).binary_search(&sup).is_ok()
     }

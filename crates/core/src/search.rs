@@ -327,7 +327,7 @@ impl<'a> Evaluator<'a> {
         self.facts.learn(test, execution);
         let crash = execution.thrown().and_then(|(_, chain)| chain.first()).map(place_of);
         self.novelty.note(self.level, test, execution, crash.as_deref());
-        self.count(execution);
+        self.count(execution, crash);
         self.objective.count_frames(execution, &mut self.tally.frames);
         self.tally.blocked.resize_with(self.goal.outermost(), Blocked::default);
         self.tally.blocked[self.level - 1].count(&self.objective, self.goal, self.level, execution);
@@ -393,15 +393,13 @@ impl<'a> Evaluator<'a> {
         refused.any(|m| self.goal.message.as_deref() != Some(m))
     }
 
-    fn count(&mut self, execution: &Execution) {
+    fn count(&mut self, execution: &Execution, crash: Option<String>) {
         let tally = &mut self.tally;
         match &execution.outcome {
             Outcome::Normal => tally.normal += 1,
             Outcome::Thrown { chain, .. } => {
                 tally.thrown += 1;
-                if let Some(thrown) = chain.first() {
-                    bump(&mut tally.crashes, place_of(thrown));
-                }
+                crash.into_iter().for_each(|place| bump(&mut tally.crashes, place));
                 chain.iter().for_each(|thrown| keep_message(&mut tally.messages, thrown));
             }
             Outcome::Invalid { .. } => tally.invalid += 1,

@@ -238,7 +238,7 @@ const READERS: Readers = Readers {
 };
 
 /// What is known of the JDK's methods without looking at them.
-pub const PURITY: PurityRules = PurityRules {
+const PURITY: PurityRules = PurityRules {
     unchanging: &[
         "java.lang.Object",
         "java.lang.String",

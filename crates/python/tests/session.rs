@@ -152,6 +152,21 @@ fn state_is_fresh_for_each_batch_and_each_pristine_test() {
     }
 }
 
+/// Patterns that batch after batch compiles are compiled once for all; what pristine tests see is a process that has compiled nothing.
+#[test]
+fn patterns_that_come_again_are_compiled_beforehand() {
+    for f in fixtures() {
+        let test = f.call("pattern", &[]);
+        let mut session = f.session();
+        let ends: Vec<bool> = (0..4).map(|_| session.execute(std::slice::from_ref(&test)).unwrap()[0].thrown().is_some()).collect();
+        assert_eq!(ends, [false, false, true, true]);
+        let own = f.call("own_pattern", &[]);
+        for _ in 0..4 {
+            assert_eq!(session.execute(std::slice::from_ref(&own)).unwrap()[0].outcome, Outcome::Normal, "the program's own types are left alone");
+        }
+    }
+}
+
 #[test]
 fn the_jail_holds_and_chance_is_fixed() {
     for f in fixtures() {

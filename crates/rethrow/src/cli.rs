@@ -279,7 +279,8 @@ pub struct SearchOptions {
     /// Only an exception with the same message counts
     #[arg(long)]
     pub match_message: bool,
-    /// Mechanisms to switch off, comma-separated: messages, environment, casts, constant-mining, impurity, detective, elephant-brain
+    /// Mechanisms to switch off, comma-separated: messages, environment, casts, constant-mining, impurity, detective,
+    /// elephant-brain, notations, mod-ref, novelty
     #[arg(long, value_name = "NAMES", default_value = "", hide = true, value_parser = parse_without)]
     pub without: Without,
 }

@@ -165,14 +165,7 @@ impl Walk<'_> {
         emit(Event::Phase { phase: Phase::Search });
         let begun = Instant::now();
         let rules = self.suites.rules(self.program, self.types);
-        let world = World {
-            program: self.program,
-            plan: &started.plan,
-            types: self.types,
-            rules: &rules,
-            purity: self.suites.purity(),
-            poison: self.suites.oracle().poison,
-        };
+        let world = World { program: self.program, plan: &started.plan, types: self.types, rules: &rules, poison: self.suites.oracle().poison };
         let generator = Generator::new(world, record.settings.clone());
         record.elapsed_ms.prepare = begun.elapsed().as_millis() as u64;
         let fresh = Fresh::new(self.config, self.program, self.suites, self.scratch)?;

@@ -11,7 +11,6 @@ use std::sync::Arc;
 use rethrow_core::goal::CrashGoal;
 use rethrow_core::parsed::Parsed;
 use rethrow_core::probe::ProbePlan;
-use rethrow_core::program::purity::PurityRules;
 use rethrow_core::program::{Program, TypeId};
 use rethrow_core::search::grt::oracle::OracleRules;
 use rethrow_core::search::targets::BuildRules;
@@ -135,7 +134,6 @@ pub trait Platform {
 /// What generating whole suites asks of a language.
 pub trait Suites {
     fn rules(&self, program: &Program, types: &[TypeId]) -> BuildRules;
-    fn purity(&self) -> PurityRules;
     fn oracle(&self) -> OracleRules;
     /// Workers that observe what the classes cover.
     fn start<'a>(&'a self, config: &Config, program: &'a Program, types: &[TypeId], scratch: &Path) -> Result<Started<'a>, UserError>;

@@ -218,15 +218,11 @@ impl<'c> Walk<'c> {
                 let again = written.verdict == Verdict::Flaky && !goal.overflow && refuted < MAX_FLAKY && Instant::now() < self.search_end();
                 let better = steadier(flaky.take(), written);
                 if !again || better.verdict != Verdict::Flaky {
-                    record.confirmed = better.confirmed;
                     return Ok(Some(better));
                 }
                 flaky = Some(better);
             }
             evaluator.refute(&[found.test, shown]);
-        }
-        if let Some(written) = &flaky {
-            record.confirmed = written.confirmed;
         }
         Ok(flaky)
     }
@@ -380,10 +376,11 @@ impl<'c> Walk<'c> {
 
     /// Step 13: the test, whole or not at all; nothing without a verdict that allows it.
     fn write(&self, written: Option<Written>, record: &mut RunRecord) -> Result<(), UserError> {
-        let Some(Written { found, rendered, verdict, .. }) = written else { return Ok(()) };
+        let Some(Written { found, rendered, verdict, confirmed }) = written else { return Ok(()) };
         let path = self.config.out.join(&rendered.path);
         record::write_atomically(&path, rendered.text.as_bytes()).map_err(|e| UserError::RunDirUnusable { path: path.clone(), why: e.to_string() })?;
         record.set_verdict(verdict);
+        record.confirmed = confirmed;
         record.frames.reached = found.level;
         if let Some(thrown) = &record.thrown {
             record.exception = thrown.exception.clone();

@@ -82,7 +82,7 @@ pub struct Job<'a> {
     pub prepare: &'a [String],
     /// Those of them that cannot be made ready.
     pub banned: &'a [String],
-    /// Those of them that were tried in vain. The list only ever grows.
+    /// Those of them that have cost too many workers and are not tried again. The list only ever grows.
     pub broken: &'a [String],
     pub limits: Limits,
     /// See [`Run::pristine`].

@@ -46,6 +46,11 @@ impl Touching {
         Touching { fields, owners, rules, known: RefCell::default() }
     }
 
+    /// Whether a call of the method may matter to the way to the crash.
+    pub fn touches(&self, program: &Program, method: MethodId) -> bool {
+        self.writes(program, method) || self.hands_out(program, method)
+    }
+
     /// Whether the method may write one of the fields, or change what one of them holds.
     pub fn writes(&self, program: &Program, method: MethodId) -> bool {
         if self.fields.is_empty() {
@@ -95,8 +100,7 @@ impl Touching {
 
     /// Whether a method of the platform may change its receiver: the program's own are followed instead.
     fn changes(&self, program: &Program, method: &MethodRef) -> bool {
-        let owner = program.ty(method.owner).platform && !self.rules.unchanging.contains(&program.type_name(method.owner));
-        owner && !self.rules.looking.iter().any(|prefix| method.name.starts_with(prefix))
+        program.ty(method.owner).platform && !self.rules.looks(program.type_name(method.owner), &method.name)
     }
 }
 
@@ -129,8 +133,7 @@ fn called(program: &Program, reference: &MethodRef) -> Vec<MethodId> {
     let Some(named) = program.resolve_ref(reference) else { return Vec::new() };
     let mut out = vec![named];
     if program.method(named).flags.has(Flags::ABSTRACT) {
-        let below = program.subtypes(reference.owner, 4 * MAX_OVERRIDES);
-        out.extend(below.into_iter().filter_map(|t| program.find_method(t, &reference.name, &reference.desc)).take(MAX_OVERRIDES));
+        out.extend(program.overriding(reference, MAX_OVERRIDES));
     }
     out.retain(|m| !program.ty(program.method(*m).owner).platform);
     out

@@ -20,6 +20,13 @@ pub struct PurityRules {
     pub looking: &'static [&'static str],
 }
 
+impl PurityRules {
+    /// Whether the platform's method changes nothing that it is given.
+    pub fn looks(&self, owner: &str, name: &str) -> bool {
+        self.unchanging.contains(&owner) || self.looking.iter().any(|prefix| name.starts_with(prefix))
+    }
+}
+
 /// Methods looked at to answer one question.
 const MAX_REGION: usize = 200;
 /// Overriding methods considered for one call.
@@ -152,11 +159,9 @@ impl Purity {
 
     fn of_platform(&self, program: &Program, method: MethodId) -> Effects {
         let def = program.method(method);
-        let (owner, name) = (program.type_name(def.owner), program.text(def.name));
-        let looks = self.rules.unchanging.contains(&owner) || self.rules.looking.iter().any(|prefix| name.starts_with(prefix));
         match def.kind {
             MethodKind::Constructor => Effects::RECEIVER,
-            _ if looks => Effects::default(),
+            _ if self.rules.looks(program.type_name(def.owner), program.text(def.name)) => Effects::default(),
             MethodKind::Instance => Effects::RECEIVER,
             _ => Effects { params: u64::MAX, statics: false },
         }
@@ -223,9 +228,7 @@ fn targets(program: &Program, kind: CallKind, reference: &MethodRef) -> (Vec<Met
     if kind != CallKind::Virtual || program.ty(program.method(named).owner).platform {
         return (out, false);
     }
-    let below = program.subtypes(reference.owner, 4 * MAX_OVERRIDES);
-    let overriding = below.into_iter().filter_map(|t| program.find_method(t, &reference.name, &reference.desc));
-    out.extend(overriding.take(MAX_OVERRIDES));
+    out.extend(program.overriding(reference, MAX_OVERRIDES));
     out.dedup();
     let unknown = out.len() > MAX_OVERRIDES;
     (out, unknown)

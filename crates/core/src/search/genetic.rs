@@ -117,7 +117,7 @@ impl Engine for Genetic<'_> {
         let mut idle = 0;
         while evaluator.evaluations() < end && !self.population.is_empty() && idle < 50 {
             let before = evaluator.evaluations();
-            self.generation(evaluator, rng, size, watch.share(evaluator))?;
+            self.generation(evaluator, rng, size, watch.stuck(evaluator))?;
             idle = if evaluator.evaluations() == before { idle + 1 } else { 0 };
             watch.note(&self.population, evaluator);
             self.age += evaluator.evaluations() - before;
@@ -146,7 +146,7 @@ impl Stagnation {
         Stagnation { best: population.first().map(|s| s.score.clone()), since: evaluator.evaluations() }
     }
     /// How long nothing has improved: 1 from [`STUCK`] evaluations on.
-    fn share(&self, evaluator: &Evaluator<'_>) -> f64 {
+    fn stuck(&self, evaluator: &Evaluator<'_>) -> f64 {
         ((evaluator.evaluations() - self.since) as f64 / STUCK).min(1.0)
     }
     fn note(&mut self, population: &[Scored], evaluator: &Evaluator<'_>) {

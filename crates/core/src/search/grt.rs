@@ -29,7 +29,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::execution::{Execution, Outcome};
 use crate::probe::{MethodProbes, ProbePlan};
-use crate::program::purity::{Purity, PurityRules};
+use crate::program::purity::Purity;
 use crate::program::{MethodId, Program, TypeId};
 use crate::rng::Rng;
 use crate::search::facts::Facts;
@@ -56,7 +56,6 @@ pub struct World<'p> {
     /// The classes under test.
     pub types: &'p [TypeId],
     pub rules: &'p BuildRules,
-    pub purity: PurityRules,
     /// Exceptions after which a worker is of no use any more, since a type stays broken.
     pub poison: &'static [&'static str],
 }
@@ -148,7 +147,7 @@ impl<'p> Generator<'p> {
     pub fn new(world: World<'p>, settings: Settings) -> Generator<'p> {
         let program = world.program;
         let mined = if settings.has(Component::ConstantMining) { constant_mining::mine(program, world.types) } else { Mined::default() };
-        let purity = Rc::new(Purity::new(world.purity));
+        let purity = Rc::new(Purity::new(world.rules.purity));
         let (palettes, subjects) = subjects_of(&world, &mined.global, &purity);
         let policy = Policy {
             build: settings.has(Component::Detective),

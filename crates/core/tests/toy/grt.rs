@@ -1,6 +1,7 @@
 //! Guided random testing on the toy language: each component by what it can do and what the search cannot do without it.
 
 use rethrow_core::probe::ProbePlan;
+use rethrow_core::program::mod_ref::Touching;
 use rethrow_core::program::purity::{Purity, PurityRules};
 use rethrow_core::program::{Literal, Program, TypeId};
 use rethrow_core::search::grt::suite::{Kept, Selection};
@@ -28,7 +29,7 @@ impl Place {
     }
 
     fn generator(&self, settings: Settings) -> Generator<'_> {
-        let world = World { program: &self.program, plan: &self.plan, types: &self.types, rules: &self.rules, purity: PurityRules::default(), poison: &[] };
+        let world = World { program: &self.program, plan: &self.plan, types: &self.types, rules: &self.rules, poison: &[] };
         Generator::new(world, settings)
     }
 
@@ -97,6 +98,26 @@ method fresh() Box {\nb = new Box()\nb.set(2)\nreturn b\n}\n}",
     assert!(!effects("fill").changes(0) && effects("fill").changes(1));
     assert!(effects("keep").statics);
     assert!(effects("fresh").is_pure(), "what a method makes itself is nobody else's");
+}
+
+#[test]
+fn methods_that_touch_what_a_crash_reads_are_told_from_the_others() {
+    let place = Place::new(
+        "class Box {\nfield n int\nfield other int\nfield next Box\nnew() {\n}\nmethod set(n int) {\nthis.n = n\n}\nmethod through() {\nthis.set(3)\n}
+method link(b Box) {\nthis.next = b\n}\nmethod aside() {\nthis.other = 1\n}\nmethod get() int {\nreturn this.n\n}
+method crash() int {\nb = this.next\nreturn b.get()\n}\n}
+class Shelf {\nfield box Box\nnew() {\n}\nmethod box() Box {\nreturn this.box\n}\nmethod named(n int) Box {\nreturn this.box\n}\n}",
+    );
+    let touching = Touching::read_by(&place.program, &[place.method("Box", "crash")], PurityRules::default());
+    let touches = |class: &str, name: &str| touching.touches(&place.program, place.method(class, name));
+    for name in ["set", "through", "link"] {
+        assert!(touches("Box", name), "{name}");
+    }
+    for name in ["aside", "get", "crash"] {
+        assert!(!touches("Box", name), "{name}");
+    }
+    assert!(touches("Shelf", "box"), "the way to the box leads over it");
+    assert!(!touches("Shelf", "named"), "what takes arguments may be anything");
 }
 
 #[test]

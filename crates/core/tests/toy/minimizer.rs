@@ -1,12 +1,13 @@
 //! Minimised tests: accepted, 1-minimal, stable, and never larger on the way (P17).
 
 use rethrow_core::minimize::{Effort, arguments::weight, minimize};
+use rethrow_core::program::MethodKind;
 use rethrow_core::rng::Rng;
 use rethrow_core::search::facts::Facts;
 use rethrow_core::search::targets::{BuildRules, scope_of};
 use rethrow_core::testcase::build::Policy;
 use rethrow_core::testcase::vary::{Context, insert_call, insert_write};
-use rethrow_core::testcase::{TestCase, validity};
+use rethrow_core::testcase::{Stmt, TestCase, Value, Var, validity};
 
 use crate::worlds::{self, Pieces, Unlimited, With, World};
 
@@ -87,6 +88,28 @@ fn known_crashes_shrink_to_what_they_need() {
         let longest = small.max_by_key(TestCase::len).unwrap();
         assert!(longest.len() <= statements, "{longest:#?}");
     }
+}
+
+#[test]
+fn an_object_is_made_without_arguments_where_that_is_enough() {
+    let world = World::new(
+        "class Lamp {\nfield watts int\nnew() {\n}\nnew(watts int) {\nthis.watts = watts\n}\nmethod light(on int) {\nif on > 5 {\nthrow Blown # blown\n}\n}\n}",
+        "Blown Lamp.light:blown",
+    );
+    let lamp = world.program.find_type("Lamp").unwrap();
+    let constructor = |params: usize| {
+        world.program.methods_of(lamp).find(|m| world.program.method(*m).kind == MethodKind::Constructor && world.program.signature(*m).params.len() == params)
+    };
+    let with_watts = constructor(1).unwrap();
+    let stmts = vec![
+        Stmt::Lit(Value::Int(60)),
+        Stmt::New { ctor: with_watts, args: vec![Var(0)] },
+        Stmt::Lit(Value::Int(6)),
+        Stmt::Call { method: world.method("Lamp", "light"), recv: Some(Var(1)), args: vec![Var(2)] },
+    ];
+    let (small, _) = minimized(&world, &TestCase { stmts });
+    assert!(small.stmts.contains(&Stmt::New { ctor: constructor(0).unwrap(), args: Vec::new() }), "{small:#?}");
+    assert_eq!(small.len(), 3);
 }
 
 #[test]

@@ -552,14 +552,13 @@ impl Writer<'_> {
                 let args = self.arguments(method, owner, exprs, false)?;
                 Ok(format!("{}.{}({})", self.scope.names.reference(owner)?, self.program.method_name(method), joined(&args)))
             }
-            (MethodKind::Instance, Some(recv)) => self.instance_call(method, recv, exprs),
+            (MethodKind::Instance, Some(recv)) => self.instance_call(method, self.expr(recv)?, exprs),
             _ => Err(format!("{} needs a receiver", self.program.qualified(method))),
         }
     }
 
-    fn instance_call(&self, method: MethodId, recv: Var, exprs: Vec<Expr>) -> Result<String, String> {
+    pub(super) fn instance_call(&self, method: MethodId, mut receiver: Expr, exprs: Vec<Expr>) -> Result<String, String> {
         let owner = self.program.method(method).owner;
-        let mut receiver = self.expr(recv)?;
         if receiver.kind == Kind::Null || receiver.ty.as_prim().is_some() {
             return Err(format!("{} is called on no object", self.program.qualified(method)));
         }

@@ -7,7 +7,7 @@ use rethrow_core::program::{Flags, MethodId, Ty, TypeId};
 use rethrow_core::testcase::{Act, Given, Stmt, Stub};
 
 use super::access;
-use super::body::{Expr, Kind, Writer, default_value, joined};
+use super::body::{Expr, Writer, default_value, joined};
 use super::erasure;
 
 /// Class files of Java 8 and later.
@@ -142,14 +142,7 @@ impl Writer<'_> {
             });
         }
         let receiver = exprs.remove(0);
-        if receiver.kind == Kind::Null {
-            return Err(format!("{} is called on no object", self.program.qualified(act.method)));
-        }
-        let owner = Ty::reference(self.program.method(act.method).owner);
-        let receiver = if self.is_subtype(receiver.ty, owner) { receiver } else { self.cast(receiver, owner)? };
-        let lookup = receiver.ty.as_ref().unwrap_or(self.program.method(act.method).owner);
-        let args = self.arguments(act.method, lookup, exprs, self.is_raw(receiver.ty))?;
-        Ok(Some(format!("{}.{}({})", receiver.dotted(), self.program.method_name(act.method), joined(&args))))
+        self.instance_call(act.method, receiver, exprs).map(Some)
     }
 
     fn is_checked(&self, exception: &str) -> bool {

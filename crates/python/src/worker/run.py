@@ -66,9 +66,10 @@ SHARED = memoryview(mmap.mmap(-1, 4096)).cast('I')
 
 
 def compiled():
-    """The patterns that `re` has compiled and keeps: (type, pattern, flags)."""
+    """The patterns that `re` has compiled and keeps: (pattern, flags). Those of a type of the program's own are left out: to hash them runs its code."""
     cache = getattr(sys.modules.get('re'), '_cache', None)
-    return list(cache) if type(cache) is dict else []
+    keys = [key for key in cache if type(key) is tuple and len(key) == 3] if type(cache) is dict else []
+    return [(pattern, flags) for _, pattern, flags in keys if type(pattern) in (str, bytes) and type(flags) is int]
 
 
 class Child:
@@ -161,7 +162,7 @@ class Child:
     def new_patterns(self):
         new = [key for key in compiled() if key not in self.patterns]
         self.patterns.update(new)
-        return [(key[1], int(key[2])) for key in new if type(key[1]) in (str, bytes) and len(key[1]) <= MAX_PATTERN]
+        return [key for key in new if len(key[0]) <= MAX_PATTERN]
 
     def guarded(self, what, *args):
         """Runs what may run code of the program; nothing if it was stopped."""

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use rethrow_core::goal::CrashGoal;
 use rethrow_core::objective::context;
-use rethrow_core::program::purity::PurityRules;
 use rethrow_core::program::{Access, Flags, MethodId, MethodKind, Program, TypeId};
 use rethrow_core::search::grt::oracle::OracleRules;
 use rethrow_core::search::targets::BuildRules;
@@ -18,7 +17,7 @@ use rethrow_jvm::instrument::Detail;
 use rethrow_jvm::jdk::Jdk;
 use rethrow_jvm::junit::{self, ConfirmConfig, JUnit, SuiteConfig, compiler_plan, suite_plan};
 use rethrow_jvm::launch::{JvmSession, SessionConfig, Watch, watch, watch_at};
-use rethrow_jvm::rules::{ORACLE, PURITY, build_rules, suite_rules};
+use rethrow_jvm::rules::{ORACLE, build_rules, suite_rules};
 use rethrow_jvm::trace::looks_obfuscated;
 use rethrow_worker::pool::PoolStats;
 use rethrow_worker::sandbox::Layers;
@@ -289,10 +288,6 @@ impl Platform for Java {
 impl Suites for Java {
     fn rules(&self, program: &Program, types: &[TypeId]) -> BuildRules {
         suite_rules(program, types, &self.classpath)
-    }
-
-    fn purity(&self) -> PurityRules {
-        PURITY
     }
 
     fn oracle(&self) -> OracleRules {

@@ -225,7 +225,7 @@ impl<'p> Palette<'p> {
 
     /// What touches the fields that the way to the crash reads is called more often. After `leave_to_program`.
     pub fn know_touching(&mut self, touching: Touching) {
-        let touches = |m: &MethodId| touching.writes(self.program, *m) || touching.hands_out(self.program, *m);
+        let touches = |m: &MethodId| touching.touches(self.program, *m);
         self.touching_members = self.members.iter().copied().filter(|m| self.program.method(*m).kind == MethodKind::Instance && touches(m)).collect();
         self.touching = touching;
     }
@@ -237,7 +237,7 @@ impl<'p> Palette<'p> {
         }
         let mut out: Vec<MethodId> = self.fuzzers(ty).to_vec();
         out.dedup();
-        out.retain(|m| self.touching.writes(self.program, *m) || self.touching.hands_out(self.program, *m));
+        out.retain(|m| self.touching.touches(self.program, *m));
         let out: Rc<[MethodId]> = out.into();
         self.touchers.borrow_mut().insert(ty, out.clone());
         out

@@ -38,8 +38,9 @@ fn on_object(context: &Context<'_, '_>, rng: &mut Rng, test: &TestCase, last: us
     // what a call on them gave may be a part of them
     let is_part = |v: &Var| matches!(test.stmt(*v), Stmt::Call { recv: Some(recv), .. } if is_taken(recv));
     let near: Vec<Var> = objects.iter().copied().filter(|v| is_taken(v) || is_part(v)).collect();
+    let aimed = context.policy.aimed;
     let object = match rng.pick(&near) {
-        Some(near) if rng.chance(ON_WHAT_THE_TARGET_TAKES) => *near,
+        Some(near) if aimed && rng.chance(ON_WHAT_THE_TARGET_TAKES) => *near,
         _ => *rng.pick(&objects)?,
     };
     let made = object.0 as usize + 1;
@@ -50,7 +51,8 @@ fn on_object(context: &Context<'_, '_>, rng: &mut Rng, test: &TestCase, last: us
         let mut maker = context.maker_of(rng, head);
         let result = maker.call_on(method, object)?;
         // what an object hands out is mostly a part of it: often that is what has to change
-        if context.palette.touchers(ty).contains(&method)
+        if aimed
+            && context.palette.touchers(ty).contains(&method)
             && maker.rng.chance(CHANGE_RESULT)
             && let Some(part) = maker.test.ty(context.palette.program, result).as_ref()
             && let Some(change) = context.change_of(maker.rng, part)
