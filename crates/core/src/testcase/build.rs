@@ -276,12 +276,22 @@ impl<'a, 'p> Maker<'a, 'p> {
         if wanted.is_array() {
             return self.array(wanted);
         }
-        if wanted == self.program().well_known().class {
+        if self.takes_class(wanted) {
             let ty = self.palette.class_literal(self.rng);
             return Some(self.test.push(Stmt::Class(ty)));
         }
         let made = self.drawn(wanted).or_else(|| self.new_object(wanted));
         made.or_else(|| known.last().copied()).or_else(|| Some(self.test.push(Stmt::Null(ty))))
+    }
+
+    /// Whether a class literal is a value for the type: where classes are asked for, and mostly where they are one of few kinds of what is.
+    fn takes_class(&mut self, wanted: Ty) -> bool {
+        const FEW: usize = 40;
+        const MOSTLY: f64 = 0.7;
+        let program = self.program();
+        let class = program.well_known().class;
+        let few = |t: TypeId| program.ty(t).platform && program.subtypes(t, FEW).len() < FEW;
+        wanted == class || (program.assignable(class, wanted) == Assignability::Yes && wanted.as_ref().is_some_and(few) && self.rng.chance(MOSTLY))
     }
 
     /// The declared type, narrowed by the casts that the callee applies to the parameter, or, for the root type, to something buildable.

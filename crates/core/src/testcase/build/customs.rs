@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::Maker;
 use crate::program::{MethodId, MethodKind, Program, Ty, TypeId};
+use crate::rng::Rng;
 use crate::search::targets::BuildRules;
 use crate::testcase::{Stmt, Var};
 
@@ -34,6 +35,12 @@ impl Customs {
     }
     pub fn rank(&self, ty: TypeId) -> Option<usize> {
         self.staples.get(&ty).copied()
+    }
+    /// A type that is used everywhere, whichever.
+    pub fn some_staple(&self, rng: &mut Rng) -> Option<TypeId> {
+        let mut all: Vec<(usize, TypeId)> = self.staples.iter().map(|(ty, rank)| (*rank, *ty)).collect();
+        all.sort_unstable_by_key(|(rank, _)| *rank);
+        rng.pick(&all).map(|(_, ty)| *ty)
     }
     pub fn factories(&self, ty: Ty) -> &[MethodId] {
         self.factories.get(&ty).map_or(&[], |m| m)

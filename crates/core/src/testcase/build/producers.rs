@@ -10,7 +10,7 @@ use super::customs::Customs;
 use super::surroundings::{Looked, Readers};
 use super::told::Hints;
 use crate::message::Told;
-use crate::program::ir::Op;
+use crate::program::ir::{Const, Op};
 use crate::program::mod_ref::Touching;
 use crate::program::purity::Purity;
 use crate::program::{FieldId, Flags, MethodId, MethodKind, Program, Ty, TypeId};
@@ -110,6 +110,8 @@ pub struct Palette<'p> {
     /// Members of the class under test that touch what the way to the crash reads.
     pub touching_members: Vec<MethodId>,
     literal_types: Vec<TypeId>,
+    /// Types that the trace's classes name as literals themselves.
+    mentioned_types: Vec<Ty>,
     /// What reads the surroundings, and what of them is read on the way to the target.
     pub readers: Readers,
     pub looked: Looked,
@@ -162,6 +164,7 @@ impl<'p> Palette<'p> {
             touchers: RefCell::default(),
             touching_members: Vec::new(),
             literal_types: Vec::new(),
+            mentioned_types: Vec::new(),
             readers: Readers::default(),
             looked: Looked::default(),
             hints: Hints::default(),
@@ -173,6 +176,7 @@ impl<'p> Palette<'p> {
             palette.members = palette.members_of(class);
         }
         palette.expected_types = palette.find_expected();
+        palette.mentioned_types = palette.find_mentioned();
         palette.fields = palette.trace_types.iter().flat_map(|t| program.fields_of(*t)).filter(|f| palette.writable(*f)).collect();
         palette
     }
@@ -187,18 +191,29 @@ impl<'p> Palette<'p> {
     }
 
     fn find_expected(&self) -> Vec<Ty> {
+        self.types_in_code(|op| match op {
+            Op::Cast { ty, .. } | Op::InstanceOf { ty, .. } => Some(*ty),
+            _ => None,
+        })
+    }
+
+    /// `Map.class.isAssignableFrom(type)`: what the program asks for is worth being given.
+    fn find_mentioned(&self) -> Vec<Ty> {
+        self.types_in_code(|op| match op {
+            Op::Const { value: Const::Class(ty), .. } => Some(*ty),
+            _ => None,
+        })
+    }
+
+    /// What `named` finds in the code of the trace's classes, as far as a test may name it.
+    fn types_in_code(&self, named: impl Fn(&Op) -> Option<Ty>) -> Vec<Ty> {
         let program = self.program;
         let root = program.well_known().object;
         let mut out: Vec<Ty> = Vec::new();
         let types = self.trace_types.iter().filter(|t| !program.ty(**t).platform).take(MAX_TYPES);
         for body in types.flat_map(|t| program.methods_of(*t)).filter_map(|m| program.body(m)) {
-            for insn in &body.insns {
-                if let Op::Cast { ty, .. } | Op::InstanceOf { ty, .. } = insn.op
-                    && ty != root
-                    && !out.contains(&ty)
-                    && out.len() < MAX_EXPECTED
-                    && self.scope.nameable_ty(program, ty)
-                {
+            for ty in body.insns.iter().filter_map(|insn| named(&insn.op)) {
+                if ty != root && !out.contains(&ty) && out.len() < MAX_EXPECTED && self.scope.nameable_ty(program, ty) {
                     out.push(ty);
                 }
             }
@@ -334,12 +349,16 @@ impl<'p> Palette<'p> {
     pub fn class_literal(&self, rng: &mut Rng) -> Ty {
         let known = self.program.well_known();
         let nameable: Vec<Ty> = self.literal_types.iter().filter(|t| self.scope.nameable(self.program, **t)).map(|t| Ty::reference(*t)).collect();
-        match rng.below(6) {
+        let from = |rng: &mut Rng, types: &[Ty]| rng.pick(types).copied().unwrap_or(known.string);
+        match rng.below(12) {
             0 => known.string,
             1 => known.object,
             2 => Ty::INT,
             3 => known.object.array_of(),
-            _ => rng.pick(&nameable).copied().unwrap_or(known.string),
+            4..=6 if !self.mentioned_types.is_empty() => from(rng, &self.mentioned_types),
+            7 if !self.expected_types.is_empty() => from(rng, &self.expected_types),
+            8 => self.customs.some_staple(rng).map_or(known.string, Ty::reference),
+            _ => from(rng, &nameable),
         }
     }
 
