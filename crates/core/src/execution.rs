@@ -60,6 +60,8 @@ pub struct BranchSeen {
 pub enum Seen {
     Int(i64),
     Str(Arc<str>),
+    /// Two texts that were compared and are not equal.
+    Pair(Arc<str>, Arc<str>),
 }
 
 /// The value of a statement, as far as a test can assert it.

@@ -2,6 +2,7 @@
 
 pub mod block_coverage;
 pub mod context;
+pub mod crash_site;
 pub mod hunting;
 pub mod line_distance;
 pub mod st_distance;
@@ -130,7 +131,11 @@ pub struct Objective {
 impl Objective {
     pub fn new(settings: impl Into<Settings>, program: &Program, plan: &ProbePlan, goal: &CrashGoal) -> Objective {
         let settings = settings.into();
-        let lines = goal.frames.iter().map(|f| LineGoal { blocked: settings.blocked, ..LineGoal::new(program, plan, f) }).collect();
+        let line = |(i, frame)| {
+            let line = LineGoal { blocked: settings.blocked, ..LineGoal::new(program, plan, frame) };
+            if settings.staged { line.narrowed(program, plan, frame, &crash_site::Last::of(goal, i)) } else { line }
+        };
+        let lines = goal.frames.iter().enumerate().map(line).collect();
         Objective { settings, lines, sites: hunting::Sites::new(program, plan, goal) }
     }
 

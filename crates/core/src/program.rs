@@ -65,6 +65,8 @@ impl Flags {
     pub const ANNOTATION: Flags = Flags(2048);
     /// Only the types that it names may extend it.
     pub const SEALED: Flags = Flags(4096);
+    /// Its name stands for something that a decorator made of it.
+    pub const DECORATED: Flags = Flags(8192);
 
     pub fn has(self, other: Flags) -> bool {
         self.0 & other.0 == other.0

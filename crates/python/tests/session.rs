@@ -7,9 +7,10 @@ mod support;
 use std::path::Path;
 
 use rethrow_core::execution::{Execution, Outcome, Seen};
+use rethrow_core::probe::ChainFrame;
 use rethrow_core::target::Session;
 use rethrow_core::testcase::{Data, Stmt, TestCase};
-use rethrow_core::trace::Throwable;
+use rethrow_core::trace::{Frame, Throwable};
 use support::{Fixture, interpreters};
 
 fn fixtures() -> Vec<Fixture> {
@@ -164,6 +165,41 @@ fn patterns_that_come_again_are_compiled_beforehand() {
         for _ in 0..4 {
             assert_eq!(session.execute(std::slice::from_ref(&own)).unwrap()[0].outcome, Outcome::Normal, "the program's own types are left alone");
         }
+    }
+}
+
+/// What takes long to make is made once, and each test finds it as new; a pristine test makes its own.
+#[test]
+fn slow_objects_are_made_beforehand() {
+    for f in fixtures() {
+        let mut test = TestCase::default();
+        let size = test.push(Stmt::Data(int(2)));
+        let slow = test.push(Stmt::New { ctor: f.method("Slow", "__init__"), args: vec![size] });
+        test.push(Stmt::Call { method: f.method("Slow", "use"), recv: Some(slow), args: Vec::new() });
+        let mut session = f.session();
+        let two = [test.clone(), test.clone()];
+        let first = session.execute(&two).unwrap();
+        assert!(first.iter().all(|e| e.outcome == Outcome::Normal), "{first:?}");
+        for execution in session.execute(&two).unwrap() {
+            assert_eq!(thrown(&execution)[0].message.as_deref(), Some("made beforehand"));
+        }
+        assert_eq!(session.execute_pristine(&test).unwrap().outcome, Outcome::Normal);
+    }
+}
+
+/// BBC-3.
+#[test]
+fn who_called_the_frames_of_the_trace_is_told() {
+    for mut f in fixtures() {
+        let frame = |method: &str, mark: &str| {
+            let frame = Frame { class: "subject".into(), method: method.into(), line: Some(f.line(mark)), ..Frame::default() };
+            ChainFrame { frame, points: f.points(mark) }
+        };
+        f.watch.plan.chain = vec![frame("low", "# inside"), frame("high", "# outside")];
+        let reach = |function: &str, n: i128| one(&f, &f.call(function, &[int(n)])).reach;
+        assert_eq!(reach("high", 5), [2, 2]);
+        assert_eq!(reach("high", 1), [0, 2]);
+        assert_eq!(reach("beside", 5), [1, 0]);
     }
 }
 

@@ -42,6 +42,21 @@ def render(text, **options):
     return wrap(text, **options)
 
 
+def counted(function):
+    def counting(*args):
+        counting.times += 1
+        return function(*args)
+    counting.times = 0
+    return counting
+
+
+@counted
+def share(total, parts):
+    if total < 10 ** 6 or parts.missing:
+        return total
+    return total // parts
+
+
 def wrap(text, strict=False, width=70, indent='', **rest):
     return len(text) // (0 if strict and rest.get('fold') else width)
 ";
@@ -67,9 +82,19 @@ const RENDER: &str = "\
 Traceback (most recent call last):
   File \"/srv/app/shop.py\", line 32, in render
     return wrap(text, **options)
-  File \"/srv/app/shop.py\", line 36, in wrap
+  File \"/srv/app/shop.py\", line 51, in wrap
     return len(text) // (0 if strict and rest.get('fold') else width)
 ZeroDivisionError: integer division or modulo by zero
+";
+
+/// Through a decorator, and only where the second half of a condition is looked at.
+const SHARE: &str = "\
+Traceback (most recent call last):
+  File \"/srv/app/shop.py\", line 38, in counting
+    return function(*args)
+  File \"/srv/app/shop.py\", line 45, in share
+    if total < 10 ** 6 or parts.missing:
+AttributeError: 'int' object has no attribute 'missing'
 ";
 
 struct Ran {
@@ -122,6 +147,15 @@ fn collected_options_are_the_ones_that_are_looked_for() {
     assert_eq!(ran.code, 0, "{}", ran.text);
     let test = std::fs::read_to_string(dir.join("rethrow.out/tests/test_shop_crash.py")).unwrap();
     assert!(ran.text.contains("frame 2 of 2") && (test.contains("fold=") || test.contains("width=")), "{}\n{test}", ran.text);
+}
+
+#[test]
+fn a_decorated_function_is_called_for_what_its_decorator_made_of_it() {
+    let dir = folder("share");
+    let ran = rethrow(&dir, SHARE, &[&USUAL[..], &["--max-evaluations", "20000"]].concat());
+    assert_eq!(ran.code, 0, "{}", ran.text);
+    let test = std::fs::read_to_string(dir.join("rethrow.out/tests/test_shop_crash.py")).unwrap();
+    assert!(ran.text.contains("frame 2 of 2") && test.contains("share("), "{}\n{test}", ran.text);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// Both sides are the same binary; the number guards against one that was replaced while running.
-pub const VERSION: u16 = 5;
+pub const VERSION: u16 = 6;
 /// No honest frame comes near it.
 pub const MAX_FRAME: usize = 64 << 20;
 /// What is reserved before any byte of a frame has arrived.
@@ -239,6 +239,7 @@ impl From<Distance> for f64 {
 pub enum SeenValue {
     Int(i64),
     Str(String),
+    Pair(String, String),
 }
 
 /// Why no message could be read.

@@ -475,6 +475,7 @@ fn seen(value: SeenValue) -> Seen {
     match value {
         SeenValue::Int(v) => Seen::Int(v),
         SeenValue::Str(text) => Seen::Str(text.into()),
+        SeenValue::Pair(a, b) => Seen::Pair(a.into(), b.into()),
     }
 }
 

@@ -4,13 +4,16 @@
 //! came to. The control flow is that of the lowered body, the observations are those of the probe plan.
 
 use super::block_coverage::{BlockCoverage, EffectiveBlocks};
-use super::squash;
+use super::{crash_site, squash};
 use crate::execution::{BranchSeen, Execution};
 use crate::goal::GoalFrame;
 use crate::probe::{MethodProbes, ProbePlan, Relation};
 use crate::program::control_dependence::{BranchEdge, ControlDependence};
 use crate::program::ir::{BlockId, Body, EdgeKind};
 use crate::program::{MethodId, Program};
+
+/// What the way within the line is worth, of the distance to it.
+const IN_LINE: f64 = 0.3;
 
 /// One side of a branch that leads towards the line.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,6 +41,8 @@ pub struct MethodGoal {
     /// Probes on the line.
     targets: Vec<u32>,
     pub steps: Vec<Step>,
+    /// The sides of the line's own branches that lead to where it crashes; empty if the whole line may.
+    in_line: Vec<Step>,
     /// Probes on some way from the entry to the line, the line's own included.
     on_the_way: Vec<u32>,
     blocks: EffectiveBlocks,
@@ -56,7 +61,19 @@ impl LineGoal {
         LineGoal { methods, blocked: squash(1.0) }
     }
 
-    /// In [0, 1]; 0 iff the line was reached. 1 if the method was not even entered.
+    /// Wants what lies behind branches of the line reached too, where the frame did its last only there.
+    #[must_use]
+    pub fn narrowed(mut self, program: &Program, plan: &ProbePlan, frame: &GoalFrame, last: &crash_site::Last<'_>) -> LineGoal {
+        for goal in &mut self.methods {
+            if let (Some(line), Some(body), Some(probes)) = (frame.frame.line, program.body(goal.method), plan.of(goal.method)) {
+                let sites = crash_site::blocks(&body, line, last);
+                goal.in_line = steps(&body, probes, &sites).into_iter().filter(|s| s.line == Some(line)).collect();
+            }
+        }
+        self
+    }
+
+    /// In [0, 1]; 0 iff the line was reached, up to where it crashes. 1 if the method was not even entered.
     pub fn distance(&self, execution: &Execution) -> f64 {
         if self.methods.is_empty() {
             // not observed (a method that could not be instrumented): only exception and trace can tell
@@ -95,17 +112,23 @@ impl MethodGoal {
     }
 
     fn distance(&self, execution: &Execution, blocked: f64) -> f64 {
+        let near = if self.in_line.is_empty() { 0.0 } else { IN_LINE };
         if self.reached(execution) {
-            return 0.0;
+            return near * nearest(&self.in_line, execution).map_or(0.0, squash);
         }
         if !execution.hit(self.entry) {
             return 1.0;
         }
         let furthest = self.steps.iter().map(|s| s.level + 1).max().unwrap_or(0);
-        let nearest = self.steps.iter().filter_map(|s| step_distance(s, execution)).fold(f64::from(furthest), f64::min);
+        let nearest = nearest(&self.steps, execution).unwrap_or(f64::INFINITY).min(f64::from(furthest));
         // control dependence satisfied, yet the line not reached: an exception on the way
-        if nearest == 0.0 { blocked } else { squash(nearest.max(f64::MIN_POSITIVE)) }
+        near + (1.0 - near) * if nearest == 0.0 { blocked } else { squash(nearest.max(f64::MIN_POSITIVE)) }
     }
+}
+
+/// The smallest distance of the steps whose branches were executed.
+fn nearest(steps: &[Step], execution: &Execution) -> Option<f64> {
+    steps.iter().filter_map(|s| step_distance(s, execution)).reduce(f64::min)
 }
 
 /// Whether the execution took the side, if it came to its branch.
@@ -193,7 +216,15 @@ fn method_goal(program: &Program, probes: &MethodProbes, line: Option<u32>) -> O
     let numbered = || probes.points.iter().enumerate().map(|(i, p)| (probes.first_point + i as u32, p));
     let entry = numbered().next()?.0;
     let targets: Vec<u32> = numbered().filter(|(_, p)| line.is_none() || p.line == line).map(|(n, _)| n).collect();
-    let mut goal = MethodGoal { method: probes.method, entry, targets, steps: Vec::new(), on_the_way: Vec::new(), blocks: EffectiveBlocks::default() };
+    let mut goal = MethodGoal {
+        method: probes.method,
+        entry,
+        targets,
+        steps: Vec::new(),
+        in_line: Vec::new(),
+        on_the_way: Vec::new(),
+        blocks: EffectiveBlocks::default(),
+    };
     let Some(body) = program.body(probes.method) else { return Some(goal) };
     if let Some(line) = line.filter(|_| goal.targets.is_empty()) {
         // inside a statement that began on a line above: its own point is the nearest thing that is observed

@@ -26,8 +26,12 @@ struct Calls {
 pub struct Facts {
     ints: Ring<i64>,
     strings: Ring<Arc<str>>,
+    /// Texts that were compared with each other and were not equal.
+    pairs: Ring<(Arc<str>, Arc<str>)>,
     /// Words that exceptions quoted: what was expected, missing or unknown.
     told: Ring<Arc<str>>,
+    /// Numbers of tests that met the goal further in.
+    met: Ring<i128>,
     returned: FxHashMap<MethodId, Vec<TypeId>>,
     calls: FxHashMap<MethodId, Calls>,
 }
@@ -67,9 +71,17 @@ impl Facts {
     pub fn strings(&self) -> &[Arc<str>] {
         &self.strings.items
     }
+    /// Texts that were compared with each other and were not equal.
+    pub fn pairs(&self) -> &[(Arc<str>, Arc<str>)] {
+        &self.pairs.items
+    }
     /// Words that exceptions quoted: what was expected, missing or unknown.
     pub fn told(&self) -> &[Arc<str>] {
         &self.told.items
+    }
+    /// Numbers of tests that met the goal further in.
+    pub fn met(&self) -> &[i128] {
+        &self.met.items
     }
     /// Run-time types of what a method returned.
     pub fn returned(&self, method: MethodId) -> &[TypeId] {
@@ -87,17 +99,19 @@ impl Facts {
         let least = if self.calls.get(&method).is_some_and(|c| c.hung > 0) { HANGS } else { THROWS };
         self.trust(Some(method)).max(least)
     }
-    /// The texts of a test that met the goal further in: what crashes there is often part of what crashes further out.
+    /// The texts and numbers of a test that met the goal further in: what crashes there is often part of what crashes further out.
     pub fn remember(&mut self, test: &TestCase) {
-        let mut texts: Vec<&str> = Vec::new();
+        let (mut texts, mut numbers): (Vec<&str>, Vec<i128>) = (Vec::new(), Vec::new());
         for stmt in &test.stmts {
             match stmt {
                 Stmt::Str(text) => texts.push(text),
-                Stmt::Data(data) => texts_in(data, &mut texts),
+                Stmt::Lit(value) => numbers.extend(value.as_i64().map(i128::from)),
+                Stmt::Data(data) => leaves_of(data, &mut texts, &mut numbers),
                 Stmt::Env(env) => texts.extend(env.text()),
                 _ => {}
             }
         }
+        numbers.into_iter().filter(|n| n.unsigned_abs() > COMMON).for_each(|n| self.met.add(n));
         texts.into_iter().filter(|t| !t.is_empty() && t.len() <= 200).for_each(|t| self.told.add(t.into()));
     }
     pub fn learn(&mut self, test: &TestCase, execution: &Execution) {
@@ -105,6 +119,7 @@ impl Facts {
             match seen {
                 Seen::Int(v) => self.ints.add(*v),
                 Seen::Str(s) => self.strings.add(s.clone()),
+                Seen::Pair(a, b) => self.pairs.add((a.clone(), b.clone())),
             }
         }
         let message = execution.thrown().and_then(|(_, chain)| chain.first()?.message.as_deref());
@@ -132,11 +147,15 @@ impl Facts {
     }
 }
 
-fn texts_in<'d>(data: &'d Data, out: &mut Vec<&'d str>) {
-    if let Data::Str(text) = data {
-        out.push(text);
+/// Numbers up to this come by themselves.
+const COMMON: u128 = 10;
+
+fn leaves_of<'d>(data: &'d Data, texts: &mut Vec<&'d str>, numbers: &mut Vec<i128>) {
+    match data {
+        Data::Str(text) => texts.push(text),
+        Data::Int(n) => numbers.push(*n),
+        _ => data.children().into_iter().for_each(|child| leaves_of(child, texts, numbers)),
     }
-    data.children().into_iter().for_each(|child| texts_in(child, out));
 }
 
 /// The short texts in quotation marks of a message.

@@ -102,7 +102,7 @@ impl Preset {
     fn policy(self) -> Policy {
         match self {
             Preset::Default => Policy { environment: true, ..Policy::default() },
-            Preset::Beacon => Policy { trusting: false, aimed: false, notations: false, messages: false, ..Policy::default() },
+            Preset::Beacon => Policy { trusting: false, aimed: false, follows: false, notations: false, messages: false, ..Policy::default() },
             Preset::EvoCrash | Preset::Botsing => Policy {
                 reuse_object: 0.9,
                 reuse_primitive: 0.5,
@@ -112,6 +112,7 @@ impl Preset {
                 max_array: 10,
                 trusting: false,
                 aimed: false,
+                follows: false,
                 notations: false,
                 messages: false,
                 ..Policy::default()

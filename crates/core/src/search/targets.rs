@@ -145,6 +145,12 @@ fn members(program: &Program, named: &[(&str, &str)]) -> FxHashSet<MethodId> {
 
 /// The calls for a level; where none is possible, those of the next outer frame (as Botsing climbs).
 fn targets(palette: &Palette<'_>, goal: &CrashGoal, level: usize) -> Vec<TargetCall> {
+    if !goal.frames[level - 1].methods.iter().any(|m| palette.allowed(*m)) {
+        let wrapped = wrapped_by(palette, goal, level);
+        if !wrapped.is_empty() {
+            return wrapped;
+        }
+    }
     for frame in &goal.frames[level - 1..] {
         let mut calls = Vec::new();
         for method in &frame.methods {
@@ -159,6 +165,14 @@ fn targets(palette: &Palette<'_>, goal: &CrashGoal, level: usize) -> Vec<TargetC
         }
     }
     Vec::new()
+}
+
+/// The decorated functions further in, nearest first: a frame that nobody can call is often what a decorator put around one of them.
+fn wrapped_by(palette: &Palette<'_>, goal: &CrashGoal, level: usize) -> Vec<TargetCall> {
+    let decorated = |m: &&MethodId| palette.program.method(**m).flags.has(Flags::DECORATED) && palette.allowed(**m);
+    let inner = goal.frames[..level - 1].iter().rev();
+    let found = inner.map(|f| f.methods.iter().filter(decorated).copied().collect::<Vec<_>>()).find(|methods| !methods.is_empty());
+    found.into_iter().flatten().map(|method| TargetCall { method, receivers: Vec::new() }).collect()
 }
 
 /// What a test may call so that `method` runs: itself, or its callers within the class.

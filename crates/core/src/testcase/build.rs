@@ -39,6 +39,8 @@ pub struct Policy {
     pub trusting: bool,
     /// Calls that touch what the way to the crash reads are inserted more.
     pub aimed: bool,
+    /// Parts of texts become what the program compared them with.
+    pub follows: bool,
     /// Texts may be samples of well-known notations.
     pub notations: bool,
     pub max_depth: u32,
@@ -72,6 +74,7 @@ impl Default for Policy {
             field_write: 0.08,
             trusting: true,
             aimed: true,
+            follows: true,
             notations: true,
             max_depth: 5,
             max_array: 3,

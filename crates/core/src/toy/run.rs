@@ -392,11 +392,20 @@ impl<'p> Machine<'p> {
         }
         let text = |value: &Value| if let Value::Str(text) = value { Some(text.clone()) } else { None };
         self.hint = match (text(left), text(right)) {
-            (Some(a), Some(b)) => edit_distance(&a, &b) as f64,
+            (Some(a), Some(b)) => {
+                self.note_pair(&a, &b);
+                edit_distance(&a, &b) as f64
+            }
             (Some(a), None) | (None, Some(a)) => a.chars().count() as f64 + 1.0,
             (None, None) => 0.0,
         };
         Value::Int(i32::from(self.hint == 0.0))
+    }
+
+    fn note_pair(&mut self, a: &Arc<str>, b: &Arc<str>) {
+        if a != b && self.seen.len() < MAX_SEEN {
+            self.seen.push(Seen::Pair(a.clone(), b.clone()));
+        }
     }
 
     fn note(&mut self, value: &Value) {

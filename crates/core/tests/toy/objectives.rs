@@ -130,6 +130,24 @@ fn an_st_distance_loses_at_most_one_for_each_frame_and_two_for_the_crash() {
     });
 }
 
+/// A line that crashes behind a branch of its own has a distance after it was reached: not in the published configurations.
+#[test]
+fn the_way_within_a_line_counts() {
+    let text = "class Tank {\nnew() {\n}\nmethod fill(n int) {\nif n > 1000 throw Full # full\n}\nmethod pour(n int) {\nthis.fill(n) # pour\n}\n}";
+    let world = World::new(text, "Full Tank.fill:full Tank.pour:pour");
+    let value = |settings: Settings, n: i32| {
+        let mut test = TestCase::default();
+        let tank = test.push(Stmt::New { ctor: world.method("Tank", "new"), args: Vec::new() });
+        let lit = test.push(Stmt::Lit(Value::Int(n)));
+        test.push(Stmt::Call { method: world.method("Tank", "pour"), recv: Some(tank), args: vec![lit] });
+        world.objective(settings).score(&world.goal, 2, &world.execute(&test)).value
+    };
+    let ours: Vec<f64> = [1, 990, 1000, 1001].map(|n| value(Kind::StDistance.into(), n)).to_vec();
+    assert!(ours.windows(2).all(|w| w[0] > w[1]) && ours[3] == 0.0, "{ours:?}");
+    let published = Settings { staged: false, ..Kind::StDistance.into() };
+    assert_eq!(value(published, 1), value(published, 1000));
+}
+
 #[test]
 fn the_value_grows_with_the_difference_of_lines() {
     let world = worlds::press();

@@ -21,7 +21,7 @@ use crate::instrument::runtime::HINT_DESCRIPTOR;
 const MAX_UNITS: usize = distance::MAX_UNITS;
 /// A little more is read, so that a longer string is known to be longer.
 const READ_UNITS: usize = MAX_UNITS * 4;
-const MAX_SEEN: usize = 32;
+const MAX_SEEN: usize = 48;
 const MAX_ELEMENTS: i32 = 20;
 /// Copying a larger collection would cost more than its elements tell.
 const MAX_SIZE: i32 = 1000;
@@ -171,8 +171,7 @@ impl Hints {
 
     fn compare(&self, env: Env, a: jobject, b: jobject, by: fn(&[u16], &[u16]) -> u32) -> Option<f64> {
         let (a, b) = (self.operand(env, a)?, self.operand(env, b)?);
-        self.remember(&a);
-        self.remember(&b);
+        self.remember_both(&a, &b);
         between(&a, &b, by)
     }
 
@@ -228,7 +227,7 @@ impl Hints {
         for i in 0..jni!(env, GetArrayLength, array).min(MAX_ELEMENTS) {
             let element = jni!(env, GetObjectArrayElement, array, i);
             if let Some(found) = self.operand(env, element) {
-                self.remember(&found);
+                self.remember_both(&wanted, &found);
                 let d = between(&wanted, &found, distance::edit);
                 best = d.into_iter().chain(best).reduce(f64::min);
             }
@@ -238,11 +237,27 @@ impl Hints {
     }
 
     fn remember(&self, value: &Operand) {
-        let value = match value {
-            Operand::Number(n) => SeenValue::Int(*n),
-            Operand::Text(t) if t.len() <= MAX_UNITS => SeenValue::Str(String::from_utf16_lossy(t)),
-            Operand::Text(_) => return,
-        };
+        match value {
+            Operand::Number(n) => self.see(SeenValue::Int(*n)),
+            Operand::Text(t) if t.len() <= MAX_UNITS => self.see(SeenValue::Str(String::from_utf16_lossy(t))),
+            Operand::Text(_) => {}
+        }
+    }
+
+    fn remember_both(&self, a: &Operand, b: &Operand) {
+        self.remember(a);
+        self.remember(b);
+        if let (Operand::Text(a), Operand::Text(b)) = (a, b)
+            && !a.is_empty()
+            && !b.is_empty()
+            && a != b
+            && a.len().max(b.len()) <= MAX_UNITS
+        {
+            self.see(SeenValue::Pair(String::from_utf16_lossy(a), String::from_utf16_lossy(b)));
+        }
+    }
+
+    fn see(&self, value: SeenValue) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if seen.len() < MAX_SEEN && !seen.contains(&value) {
             seen.push(value);

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use rethrow_core::probe::ChainFrame;
 use serde::Serialize;
 
 use super::SessionConfig;
@@ -17,6 +18,7 @@ pub const WORKER_SOURCE: &str = concat!(
     include_str!("../worker/record.py"),
     include_str!("../worker/instrument.py"),
     include_str!("../worker/values.py"),
+    include_str!("../worker/keep.py"),
     include_str!("../worker/run.py"),
     include_str!("../worker/serve.py"),
 );
@@ -49,6 +51,8 @@ pub struct Setup {
     lazy: Vec<String>,
     watched: Vec<Watched>,
     codes: Vec<Codes>,
+    /// The wanted frames, innermost first: points on their lines, class, method and line (0 if unknown).
+    chain: Vec<(Vec<u32>, String, String, u32)>,
 }
 
 /// A file with probes: (line, column, number).
@@ -93,6 +97,7 @@ impl Setup {
             batch: config.batch.max(1),
             lazy: config.lazy.clone(),
             watched: watched.collect(),
+            chain: watch.plan.chain.iter().map(chain_frame).collect(),
             codes: own.chain(others).map(|(path, codes)| Codes { path: bytes(path), codes: codes.iter().map(code).collect() }).collect(),
         }
     }
@@ -109,6 +114,10 @@ fn greatest<'s>(sites: impl Iterator<Item = &'s Site>) -> u32 {
 
 fn site(s: &Site) -> (u32, u32, u32) {
     (s.line, s.col, s.number)
+}
+
+fn chain_frame(f: &ChainFrame) -> (Vec<u32>, String, String, u32) {
+    (f.points.clone(), f.frame.class.clone(), f.frame.method.clone(), f.frame.line.unwrap_or(0))
 }
 
 fn code(c: &Code) -> (u32, String, String) {

@@ -321,7 +321,7 @@ fn character(code: &Code, class: Option<usize>) -> (MethodKind, Access, Flags) {
             };
             match code.name == "__new__" || role == Role::Setter {
                 true => (kind, hidden.0, hidden.1),
-                false => (kind, Access::Public, Flags::default()),
+                false => (kind, Access::Public, if code.decorated { Flags::DECORATED } else { Flags::default() }),
             }
         }
         _ => (MethodKind::Static, hidden.0, hidden.1),

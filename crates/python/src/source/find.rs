@@ -15,7 +15,7 @@ pub struct Candidate {
 }
 
 /// Folders that hold what crashes never go through.
-const SKIPPED: [&str; 6] = ["tests", "test", "__pycache__", "testing", "node_modules", "site-packages"];
+const SKIPPED: [&str; 8] = ["tests", "_tests", "test", "testsuite", "__pycache__", "testing", "node_modules", "site-packages"];
 /// Entries of one folder tree that are looked at.
 const MAX_ENTRIES: usize = 20_000;
 
@@ -87,6 +87,9 @@ impl Places {
             looked += paths.len();
             for path in paths {
                 let name = path.file_name().and_then(|n| n.to_str()).unwrap_or("");
+                if is_test(name) {
+                    continue;
+                }
                 if path.extension().is_some_and(|e| e == "py") {
                     found.extend(path.strip_prefix(root).ok().and_then(|relative| candidate(root, relative)));
                 } else if !SKIPPED.contains(&name) && !name.contains('.') && path.is_dir() && !path.is_symlink() {
@@ -99,6 +102,11 @@ impl Places {
         }
         found
     }
+}
+
+/// Whether a file holds tests, as pytest finds them: what they define is no way to build what a crash needs.
+fn is_test(name: &str) -> bool {
+    name.strip_suffix(".py").is_some_and(|stem| stem.starts_with("test_") || stem.ends_with("_test") || stem == "conftest")
 }
 
 fn longer(entry: &Path, stdlib: &[PathBuf]) -> bool {

@@ -59,6 +59,8 @@ pub struct Code {
     pub params: Vec<Param>,
     pub is_async: bool,
     pub yields: bool,
+    /// Its name stands for what a decorator made of it.
+    pub decorated: bool,
 }
 
 /// A class.
@@ -124,6 +126,7 @@ impl Index {
             params: Vec::new(),
             is_async: false,
             yields: false,
+            decorated: false,
         };
         let mut walker = Walker { index: Index::default(), lines, inlined: version >= (3, 12), depth: 0 };
         walker.index.codes.push(module);
@@ -196,6 +199,7 @@ impl Walker<'_> {
             params: Vec::new(),
             is_async: false,
             yields: false,
+            decorated: false,
         });
         self.index.codes.len() - 1
     }
@@ -208,6 +212,7 @@ impl Walker<'_> {
         code.role = role;
         code.nested = place.in_function;
         code.is_async = def.is_async;
+        code.decorated = def.decorator_list.iter().any(|d| !is_plain_decorator(&d.expression));
         code.params = params(&def.parameters, matches!(role, Role::Instance | Role::Class | Role::Getter | Role::Setter));
         if !place.in_function {
             match place.class {
@@ -369,6 +374,12 @@ pub fn callee(expr: &Expr) -> &Expr {
 
 fn is_class_var(annotation: &Expr) -> bool {
     walk::dotted(base_name(annotation)).is_some_and(|p| p.last() == Some(&"ClassVar"))
+}
+
+/// Decorators that leave a function as it is, or say only how it is bound.
+fn is_plain_decorator(expr: &Expr) -> bool {
+    let name = walk::dotted(callee(expr)).and_then(|parts| parts.last().copied());
+    name.is_some_and(|n| matches!(n, "staticmethod" | "classmethod" | "property" | "setter" | "getter" | "deleter" | "abstractmethod" | "overload" | "final"))
 }
 
 fn role(def: &StmtFunctionDef) -> Role {

@@ -163,7 +163,7 @@ def top(q):
     assert!(newer.methods_named(m, "<listcomp>").next().is_none());
 }
 
-const SHOP: [(&str, &str); 5] = [
+const SHOP: [(&str, &str); 6] = [
     ("shop/__init__.py", "from .till import *\nfrom . import errors as e\n"),
     (
         "shop/till.py",
@@ -172,6 +172,7 @@ const SHOP: [(&str, &str); 5] = [
     ("shop/errors.py", "class NoPrice(LookupError):\n    pass\n"),
     ("shop/broken.py", "def f(:\n"),
     ("shop/tests/test_till.py", "import shop\n"),
+    ("shop/test_prices.py", "import shop\n"),
 ];
 
 #[test]

@@ -9,7 +9,7 @@ import sys
 
 OPERATORS = {ast.Eq: 'eq', ast.NotEq: 'ne', ast.Lt: 'lt', ast.LtE: 'le', ast.Gt: 'gt', ast.GtE: 'ge', ast.Is: 'is', ast.IsNot: 'isnot', ast.In: 'in',
              ast.NotIn: 'notin'}
-HELPERS = ['_rt_h', '_rt_u', '_rt_d', '_rt_us', '_rt_s', '_rt_b', '_rt_t', '_rt_m', '_rt_ch'] + ['_rt_' + op for op in OPERATORS.values()]
+HELPERS = ['_rt_h', '_rt_u', '_rt_d', '_rt_us', '_rt_s', '_rt_b', '_rt_t', '_rt_m', '_rt_ch', '_rt_c'] + ['_rt_' + op for op in OPERATORS.values()]
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 TEXTS = tuple(getattr(ast, name) for name in ('JoinedStr', 'TemplateStr') if hasattr(ast, name))
 PLACES_IN_TEXTS = sys.version_info >= (3, 12)
@@ -17,6 +17,9 @@ NOT_VISITED = frozenset(('annotation', 'returns', 'type_params', 'pattern', 'ctx
 
 
 class Instrumenter:
+    #: Points on the lines of the trace's frames: there it is asked who called.
+    chain = frozenset()
+
     def __init__(self, points, branches):
         """Numbers by (line, column)."""
         self.points = points
@@ -38,16 +41,21 @@ class Instrumenter:
             if fixed:
                 out.append(stmt)
                 if number is not None:
-                    late.append(store('_rt_h', number, 1, stmt))
+                    late.append(self.hit(number, stmt))
                 continue
             out.extend(late)
             late = []
             if number is not None:
-                out.append(store('_rt_h', number, 1, stmt))
+                out.append(self.hit(number, stmt))
             self.statement(stmt)
             out.append(stmt)
         out.extend(late)
         return out
+
+    def hit(self, number, stmt):
+        if number in self.chain:
+            return located(ast.Expr(call('_rt_c', [constant(number, stmt)], stmt)), stmt)
+        return store('_rt_h', number, 1, stmt)
 
     def point(self, stmt):
         found = self.points.get((stmt.lineno, stmt.col_offset))

@@ -6,11 +6,15 @@ worked out for values of built-in types only, and a limited number of times for 
 import builtins
 import itertools
 import operator
+import sys
 
 BUDGET = 24
-MAX_SEEN = 96
+MAX_SEEN = 128
 MAX_SEEN_TEXT = 80
 MAX_COMPARED = 24
+#: Looks at who called, for each frame of the trace in one test; and frames looked at for each of the trace's: the platform's stand between them.
+MAX_WALKS = 24
+PER_FRAME, BESIDE = 3, 16
 OTHER_TYPE = 100.0
 NEAREST = 1e-3
 NUMBERS = frozenset((int, float, bool))
@@ -27,8 +31,11 @@ class Limits:
     exit = None
 
 
-def make_recorder(points, branches):
-    """The table of helpers by their names in instrumented code, and functions to begin and read a test."""
+def make_recorder(points, branches, chain=(), places=None):
+    """The table of helpers by their names in instrumented code, and functions to begin and read a test.
+
+    `chain`: the frames of the trace, innermost first, each as (points, class, method, line); `places` tells what frames of the stack are called.
+    """
     hits = [0] * points
     # The nearest so far, 0 for none.
     up = [0.0] * branches
@@ -41,9 +48,44 @@ def make_recorder(points, branches):
     safe = {}
     near = {}
 
+    reach, walks = [0] * len(chain), [0] * len(chain)
+    by_point = {}
+    for at, frame in enumerate(chain):
+        for n in frame[0]:
+            by_point.setdefault(n, []).append(at)
+
+    def c(n):
+        """A line of the trace is reached: through which of its frames (BBC-3)?"""
+        hits[n] = 1
+        for at in by_point[n]:
+            if walks[at] < MAX_WALKS and reach[at] < len(chain):
+                walks[at] += 1
+                reach[at] = max(reach[at], outermost(sys._getframe(1).f_back, at))
+
+    def outermost(frame, at):
+        """The number, from 1, of the last frame of the trace that stands on the stack without a gap."""
+        found = at + 1
+        for _ in range((len(chain) - at) * PER_FRAME + BESIDE):
+            if frame is None or found == len(chain):
+                break
+            if frame.f_code.co_filename not in places.own:
+                owner, method, _, platform = places.of(frame)
+                if not platform:
+                    if (owner, method) != chain[found][1:3] or chain[found][3] not in (0, frame.f_lineno):
+                        break
+                    found += 1
+            frame = frame.f_back
+        return found
+
     def see(value):
         if len(seen) < MAX_SEEN and len(value) <= MAX_SEEN_TEXT:
             seen[value] = None
+
+    def see_both(a, b):
+        see(a)
+        see(b)
+        if a and b and len(seen) < MAX_SEEN and len(a) <= MAX_SEEN_TEXT and len(b) <= MAX_SEEN_TEXT:
+            seen[(a, b)] = None
 
     def see_int(value):
         if len(seen) < MAX_SEEN:
@@ -62,8 +104,7 @@ def make_recorder(points, branches):
         """How far two unequal values are from equal."""
         ta, tb = type(a), type(b)
         if ta is str and tb is str:
-            see(a)
-            see(b)
+            see_both(a, b)
             return edit(a, b)
         if ta in NUMBERS and tb in NUMBERS:
             if ta is int:
@@ -287,7 +328,7 @@ def make_recorder(points, branches):
             left[n] = k - 1
             d = 1.0
             if type(method) is BUILTIN_METHOD and type(method.__self__) is str:
-                d = text_test(method.__self__, method.__name__, args, see)
+                d = text_test(method.__self__, method.__name__, args, see_both)
             if not down[n] or d < down[n]:
                 down[n] = d
         elif not down[n]:
@@ -325,6 +366,7 @@ def make_recorder(points, branches):
         down[:] = no_seen
         left[:] = full
         seen.clear()
+        reach[:] = walks[:] = [0] * len(chain)
         limit(steps)
 
     def limit(steps):
@@ -336,7 +378,7 @@ def make_recorder(points, branches):
         raise Stopped()
 
     def read():
-        """(hits, branches, seen), written as the protocol has them."""
+        """(hits, branches, seen, reach), written as the protocol has them."""
         limit(None)
         found = list(itertools.compress(every_point, hits))
         found[1:] = map(operator.sub, found[1:], found)
@@ -351,16 +393,35 @@ def make_recorder(points, branches):
         for value in seen:
             if type(value) is str:
                 values.append(b'\1' + text(value))
+            elif type(value) is tuple:
+                values.append(b'\2' + text(value[0]) + text(value[1]))
             elif -1 << 63 <= value < 1 << 63:
                 values.append(b'\0' + signed(value))
-        return numbers(found), many(touched), many(values)
+        return numbers(found), many(touched), many(values), numbers(reach)
+
+    def show():
+        """What was noted so far, to be noted again."""
+        near = [(n, up[n], down[n]) for n in every_branch if up[n] or down[n]]
+        return list(itertools.compress(every_point, hits)), near, list(seen)
+
+    def again(shown):
+        """Notes what another test showed."""
+        reached, near, values = shown
+        for n in reached:
+            hits[n] = 1
+        for n, u, d in near:
+            up[n] = min(u, up[n]) if u and up[n] else u or up[n]
+            down[n] = min(d, down[n]) if d and down[n] else d or down[n]
+        for value in values:
+            if len(seen) < MAX_SEEN:
+                seen[value] = None
 
     helpers = dict(_rt_h=hits, _rt_u=up, _rt_d=down, _rt_us=up.__setitem__, _rt_b=b, _rt_t=t, _rt_eq=eq, _rt_ne=ne, _rt_lt=lt, _rt_le=le, _rt_gt=gt,
-                   _rt_ge=ge, _rt_is=is_, _rt_isnot=isnot, _rt_in=in_, _rt_notin=notin, _rt_m=m, _rt_ch=ch)
+                   _rt_ge=ge, _rt_is=is_, _rt_isnot=isnot, _rt_in=in_, _rt_notin=notin, _rt_m=m, _rt_ch=ch, _rt_c=c)
     for name, helper in helpers.items():
         setattr(builtins, name, helper)
     limit(None)
-    return begin, read
+    return begin, read, show, again
 
 
 #: How the most frequent distances are written, and what stands between those to either side: nothing below, whether it was false.
@@ -408,14 +469,14 @@ def edit_distance(a, b):
     return float(row[-1])
 
 
-def text_test(value, name, args, see):
+def text_test(value, name, args, see_both):
     if name == 'startswith' or name == 'endswith':
         wanted = args[0] if args else ''
         best = OTHER_TYPE
         for part in wanted if type(wanted) is tuple else (wanted,):
             if type(part) is str:
-                see(part)
                 have = value[:len(part)] if name == 'startswith' else value[-len(part):]
+                see_both(have, part)
                 best = min(best, float(sum(x != y for x, y in zip(have, part)) + len(part) - len(have)) or 1.0)
         return best
     if name in TEXT_TESTS and value:

@@ -83,6 +83,9 @@ class Child:
         self.pristine = run.pristine
         self.types = {}
         self.patterns = set(compiled())
+        #: Calls of the test that took long, and whether it used what is kept.
+        self.slow = []
+        self.used = False
         #: Whether what was called has no frames to show.
         self.bare = False
         self.pid = None
@@ -93,7 +96,7 @@ class Child:
         for index in indices:
             threads, modules = threading.active_count(), len(sys.modules)
             self.tell(self.test(index))
-            if threading.active_count() > threads or (len(sys.modules) > modules and not self.pristine):
+            if threading.active_count() > threads or (len(sys.modules) > modules and not self.pristine) or self.used:
                 break
         real_exit(0)
 
@@ -139,6 +142,8 @@ class Child:
             numpy.seed(0)
         modules = set(sys.modules) if not self.pristine else ()
         values = []
+        self.slow = []
+        threads = threading.active_count()
         builder = Builder(self.worker.scratch)
         SHARED[FORKS] = 0
         SHARED[AT], SHARED[TEST] = 0, index + 1
@@ -157,7 +162,8 @@ class Child:
             ended = ('s', SHARED[AT])
         found = [None if v is None or v is ABSENT else self.type_name(type(v)) for v in values]
         new = [m for m in sys.modules if m not in modules] if not self.pristine and len(sys.modules) > len(modules) else []
-        return index, ended, noted, found, new, self.new_patterns()
+        slow = self.slow if not new and threading.active_count() == threads else []
+        return index, ended, noted, found, new, self.new_patterns(), slow
 
     def new_patterns(self):
         new = [key for key in compiled() if key not in self.patterns]
@@ -186,7 +192,8 @@ class Child:
         try:
             for at, stmt in enumerate(stmts):
                 SHARED[AT] = at
-                values.append(execute(stmt, values, names, builder))
+                makes = (stmt[0] == 'new' or stmt[0] == 'call') and stmt[2] is None and at + 1 < len(stmts) and not self.pristine
+                values.append(self.made(stmts, at, values, builder) if makes else execute(stmt, values, names, builder))
         except Stopped:
             raise
         except BaseException as error:
@@ -199,6 +206,24 @@ class Child:
                 os.environ.update(before)
         return None
 
+    def made(self, stmts, at, values, builder):
+        """What a call gives that depends on its arguments alone: out of what is kept, if it is there."""
+        ready = self.worker.kept.ready(stmts, at)
+        if ready is not None:
+            self.worker.again(ready[1])
+            if type(ready[0]) is Failed:
+                raise ready[0]
+            self.used = True
+            return ready[0]
+        start = time.perf_counter()
+        try:
+            return execute(stmts[at], values, self.worker.names, builder)
+        finally:
+            if time.perf_counter() - start > SLOW:
+                given = plain_arguments(stmts, at)
+                if given is not None:
+                    self.slow.append((stmts[at][0], stmts[at][1], given))
+
     def ending(self, at, error):
         if error is None:
             return ('n',)
@@ -207,7 +232,7 @@ class Child:
             return ('e', at, code if type(code) is int and -1 << 31 <= code < 1 << 31 else 0 if code is None else 1)
         if isinstance(error, Invalid):
             return ('i', at, str(error))
-        chain = chain_of(error, self.worker.places)
+        chain = error.chain if type(error) is Failed else chain_of(error, self.worker.places)
         if not chain[0][2] and not self.bare:
             name, message, _ = chain[0]
             return ('i', at, ('%s: %s' % (name, message))[:MAX_WHY])

@@ -7,7 +7,7 @@ import select
 import traceback
 import warnings
 
-VERSION = 5
+VERSION = 6
 #: Patterns of regular expressions that are remembered.
 MAX_PATTERNS = 2000
 PREPARING = 0xffffffff
@@ -55,11 +55,14 @@ class Worker:
         for _ in range(r.number()):
             file = os.path.realpath(path())
             codes[file] = {(line, name): owner for line, name, owner in r.many(lambda: (r.number(), r.text(), r.text()))}
+        chain = r.many(lambda: (r.many(r.number), r.text(), r.text(), r.number()))
+        Instrumenter.chain = frozenset(n for points, _, _, _ in chain for n in points)
         self.modules = modules
         self.files = {file for file, _ in modules.values()}
         self.names = Names()
         self.places = Places(stdlib, site, codes, ('<rethrow>',))
-        self.begin, self.read = make_recorder(points, branches)
+        self.begin, self.read, self.show, self.again = make_recorder(points, branches, chain, self.places)
+        self.kept = Kept()
         self.max_processes = MAX_PROCESSES if counts_own_processes() else None
 
     def enter(self):
@@ -212,13 +215,13 @@ class Server:
         if name in sys.modules:
             return True
         self.page[2], self.page[1] = place, PREPARING
-        ready = self.guarded(name)
+        ready = self.guarded(lambda: importlib.import_module(name))
         self.page[1] = 0
         self.page[0] += 1
         self.settle()
         return ready
 
-    def guarded(self, name):
+    def guarded(self, what):
         deadline = time.monotonic() + self.worker.import_limit
         late = []
 
@@ -232,7 +235,7 @@ class Server:
         old = signal.signal(signal.SIGALRM, ring)
         signal.setitimer(signal.ITIMER_REAL, 0.1, 0.1)
         try:
-            importlib.import_module(name)
+            what()
             ready = True
         except BaseException as error:
             print(''.join(traceback.format_exception_only(type(error), error))[:2000], file=sys.__stderr__)
@@ -240,7 +243,7 @@ class Server:
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, old)
-            # Modules that fork while they are imported.
+            # What forks meanwhile.
             if os.getpid() != self.pid:
                 real_exit(0)
         return ready and not late
@@ -365,8 +368,11 @@ class Server:
 
     def results(self, indices, told, status, killed):
         count, repeat, new = 0, [], []
-        for index, ended, noted, types, modules, patterns in told:
+        for index, ended, noted, types, modules, patterns, slow in told:
             self.warm(patterns)
+            for kind, method, given in slow:
+                if self.worker.kept.wants(method, given):
+                    self.keep(kind, method, given)
             watched = [m for m in modules if m not in self.worker.lazy]
             new.extend(watched)
             if any(m in self.worker.modules for m in watched) and index not in self.again:
@@ -382,7 +388,7 @@ class Server:
                 self.prepare(name)
         if count + len(repeat) < len(indices) and (status != 0 or killed or not told):
             index = indices[count + len(repeat)]
-            self.result(index, self.death(status, killed), (b'\0', b'\0', b'\0'), [])
+            self.result(index, self.death(status, killed), (b'\0', b'\0', b'\0', b'\0'), [])
             count += 1
         return count, repeat
 
@@ -399,6 +405,24 @@ class Server:
                         re.compile(*key)
                 except Exception:
                     pass
+
+    def keep(self, kind, method, given):
+        """Makes an object that tests make again and again."""
+        worker = self.worker
+
+        def make():
+            builder = Builder(worker.scratch)
+            values = [builder.build(data, ()) for data in given]
+            random.seed(0)
+            worker.begin(None)
+            try:
+                made = execute((kind, method, None, list(range(len(given)))), values, worker.names, builder)
+            except Exception as error:
+                made = Failed(chain_of(error, worker.places))
+            worker.kept.keep(method, given, (made, worker.show()))
+        self.guarded(make)
+        worker.read()
+        self.settle()
 
     def death(self, status, killed):
         at = SHARED[AT]
@@ -422,8 +446,8 @@ class Server:
         elif kind != 'n':
             end += number(ended[1])
         numbered = numbers([0 if t is None else self.interned.type(t) + 1 for t in types])
-        hits, branches, seen = noted
-        self.send(self.interned.take() + framed(b'\3' + number(index) + end + hits + branches + b'\0' + numbered + seen + b'\0\0\0\0'))
+        hits, branches, seen, reach = noted
+        self.send(self.interned.take() + framed(b'\3' + number(index) + end + hits + branches + b'\0' + numbered + seen + b'\0' + reach + b'\0\0'))
 
 
 def split(buffer):

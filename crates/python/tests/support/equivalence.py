@@ -20,7 +20,7 @@ class Every(dict):
 
 
 SIZE = 200000
-begin, read = worker['make_recorder'](SIZE, SIZE)
+begin, read, _, _ = worker['make_recorder'](SIZE, SIZE)
 
 
 def with_probes(data, path):
@@ -58,7 +58,7 @@ def cases(path):
     plain = observe(compile(data, path, 'exec', dont_inherit=True), path)
     begin(None)
     probed = observe(with_probes(data, path), path)
-    hits, branches, _ = read()
+    hits, branches, _, _ = read()
     for name in plain:
         if plain[name] != probed[name]:
             print('DIFFERS %s %s\n  plain  %s\n  probed %s' % (os.path.basename(path), name, plain[name], probed[name]))

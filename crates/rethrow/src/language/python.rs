@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rethrow_core::goal::CrashGoal;
+use rethrow_core::objective::context;
 use rethrow_core::program::{Flags, MethodId, MethodKind, Program, TypeId};
 use rethrow_core::search::targets::BuildRules;
 use rethrow_core::target::Render;
@@ -218,7 +219,11 @@ impl Platform for Python {
 impl Python {
     /// The files of the trace are watched.
     fn watch(&self, aligned: &Aligned) -> &Watch {
-        self.watch.get_or_init(|| plan::watch(&aligned.program, &self.sources, &aligned.goal.classes()))
+        self.watch.get_or_init(|| {
+            let mut watch = plan::watch(&aligned.program, &self.sources, &aligned.goal.classes());
+            watch.plan.chain = context::chain(&aligned.program, &watch.plan, &aligned.goal);
+            watch
+        })
     }
 }
 

@@ -3,19 +3,29 @@
 //! Suggestions are followed most of the time, never always: a crash is often what a value of the wrong kind does.
 
 use super::{Maker, literals};
-use crate::program::{MethodId, Shape, Taking, Ty, TypeId};
+use crate::program::{MethodId, MethodKind, Shape, Taking, Ty, TypeId};
+use crate::rng::Rng;
 use crate::testcase::{Data, Stmt, Var};
 
 /// Nested values are built so deep.
 const MAX_DEPTH: u32 = 3;
-/// Chance that an optional parameter is left to its default.
+/// Chance that an optional parameter is left to its default, and how many of many are given on average: each of them may be wrong.
 const LEAVE_OUT: f64 = 0.6;
+const GIVEN: f64 = 1.2;
+/// The same where an object is made that the test only needs: mostly one as its class makes it.
+const GIVEN_IN_PASSING: f64 = 0.5;
 /// Chance that a suggestion is followed where there is one.
 const FOLLOW: f64 = 0.85;
 /// Chance that each suggestion is taken before the next, less convincing one.
 const CONVINCED: f64 = 0.55;
 /// Chance that a value is as the log's message tells.
 const TOLD_SHAPE: f64 = 0.15;
+
+/// A number of up to 36 digits: a power of ten, or any of that size.
+pub fn magnitude(rng: &mut Rng) -> i128 {
+    let size = 10_i128.pow(rng.below(36) as u32);
+    if rng.chance(0.5) { size } else { size.saturating_mul(1 + rng.below(9) as i128) + rng.below(1000) as i128 }
+}
 
 impl Maker<'_, '_> {
     /// An argument for `param`, or any value.
@@ -38,7 +48,7 @@ impl Maker<'_, '_> {
             }
             _ => {}
         }
-        if parameter.optional && self.rng.chance(LEAVE_OUT) {
+        if parameter.optional && !self.gives_option(param) {
             return Some(self.statement(Data::Absent));
         }
         let shape = self.told_shape().unwrap_or_else(|| self.suggested(&parameter.shapes));
@@ -50,6 +60,16 @@ impl Maker<'_, '_> {
             self.complete(pairs, &parameter.shapes);
         }
         Some(self.statement(data))
+    }
+
+    /// Whether an option of a call is given.
+    fn gives_option(&mut self, param: Option<(MethodId, usize)>) -> bool {
+        let Some((method, _)) = param else { return true };
+        let program = self.palette.program;
+        let options = program.parameters(method).iter().filter(|p| p.optional).count();
+        let in_passing = program.method(method).kind == MethodKind::Constructor && !self.palette.targets.iter().any(|t| t.method == method);
+        let given = if in_passing { GIVEN_IN_PASSING } else { GIVEN };
+        self.rng.chance((given / options as f64).min(1.0 - LEAVE_OUT))
     }
 
     /// Where some keys are known to be looked for, the others are often there too.
@@ -174,6 +194,14 @@ impl Maker<'_, '_> {
     }
 
     fn integer(&mut self) -> i128 {
+        if self.rng.chance(0.03) {
+            return magnitude(self.rng);
+        }
+        if let Some(v) = self.rng.pick(self.facts.met()).filter(|v| i64::try_from(**v).is_err())
+            && self.rng.chance(0.15)
+        {
+            return *v;
+        }
         i128::from(literals::int(self.palette, self.facts, self.policy, self.rng, 0.5))
     }
 

@@ -241,9 +241,18 @@ pub fn value(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rn
     }
 }
 
+/// How often a number is one that met the goal further in.
+const MET: f64 = 0.1;
+
 /// `large` is the chance that a large number of a pool is taken.
 pub fn int(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rng, large: f64) -> i64 {
     if let Some(v) = told::int(palette, rng) {
+        return v;
+    }
+    if !facts.met().is_empty()
+        && rng.chance(MET)
+        && let Some(v) = rng.pick(facts.met()).and_then(|v| i64::try_from(*v).ok())
+    {
         return v;
     }
     let near = &palette.literals.near.ints;

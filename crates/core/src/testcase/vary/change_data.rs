@@ -3,7 +3,7 @@
 use super::{Context, edit_text};
 use crate::program::{MethodId, Shape};
 use crate::rng::Rng;
-use crate::testcase::build::dynamic::{hashable, kind_of};
+use crate::testcase::build::dynamic::{hashable, kind_of, magnitude};
 use crate::testcase::build::{Maker, splice};
 use crate::testcase::{Data, Stmt, TestCase, Value, Var};
 
@@ -74,6 +74,9 @@ fn remade(context: &Context<'_, '_>, rng: &mut Rng, test: &TestCase, at: usize, 
     (changed != *test).then_some(changed)
 }
 
+/// How often a number changes by its digits: integers have no bounds, and the code that names or groups them often has.
+const DIGITS: f64 = 0.15;
+
 /// What a value inside becomes; `top` if it is the whole.
 fn step(context: &Context<'_, '_>, maker: &mut Maker<'_, '_>, node: &Data, top: bool) -> Data {
     if !top && maker.rng.chance(0.1) {
@@ -117,6 +120,14 @@ fn wrapped(rng: &mut Rng, inner: Data) -> Data {
 }
 
 fn integer(rng: &mut Rng, v: i128) -> i128 {
+    if rng.chance(DIGITS) {
+        return match rng.below(4) {
+            0 => v.saturating_mul(10),
+            1 => v.saturating_mul(1000).saturating_add(rng.below(1000) as i128),
+            2 => v / 10,
+            _ => magnitude(rng),
+        };
+    }
     match i64::try_from(v) {
         Ok(v) => super::change_literal::nudge(rng, Value::Long(v)).as_i64().map_or(0, i128::from),
         Err(_) => v / 2,
@@ -131,12 +142,28 @@ fn bytes(context: &Context<'_, '_>, rng: &mut Rng, old: &[u8]) -> Data {
     }
     let mut new = old.to_vec();
     let at = rng.below(new.len() + 1);
-    match rng.below(3) {
-        0 => new.insert(at, rng.below(256) as u8),
-        1 if at < new.len() => new[at] = rng.below(256) as u8,
+    match rng.below(5) {
+        0 => new.insert(at, byte(context, rng)),
+        1 if at < new.len() => new[at] = byte(context, rng),
+        2 => {
+            let end = (at + 1 + rng.below(4)).min(new.len());
+            new.extend_from_within(at..end);
+        }
+        3 => new.extend(std::iter::repeat_n(byte(context, rng), 1 + rng.below(3))),
         _ => new.truncate(at),
     }
     Data::Bytes(new)
+}
+
+/// A byte: one that marks an end or a limit, one that a comparison saw, or any.
+fn byte(context: &Context<'_, '_>, rng: &mut Rng) -> u8 {
+    const MARKS: [u8; 6] = [0, 1, 0x7f, 0x80, 0x81, 0xff];
+    let seen = rng.pick(context.facts.ints()).and_then(|v| u8::try_from(*v).ok());
+    match (rng.below(3), seen) {
+        (0, Some(seen)) => seen,
+        (1, _) => MARKS[rng.below(MARKS.len())],
+        _ => rng.below(256) as u8,
+    }
 }
 
 fn items_step(maker: &mut Maker<'_, '_>, items: &[Data]) -> Vec<Data> {

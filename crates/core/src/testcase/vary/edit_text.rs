@@ -6,12 +6,17 @@ use crate::rng::Rng;
 use crate::testcase::build::literals;
 
 const MAX_CHARS: usize = 300;
+/// How often a part that was compared with something else becomes what it was compared with.
+const FOLLOW: f64 = 0.15;
 const PAIRS: [(&str, &str); 8] = [("(", ")"), ("[", "]"), ("{", "}"), ("<", ">"), ("\"", "\""), ("'", "'"), ("`", "`"), ("\n", "\n")];
 
 /// One edit, now and then several.
 pub fn edit(context: &Context<'_, '_>, rng: &mut Rng, s: &str) -> String {
     let mut chars: Vec<char> = s.chars().collect();
     loop {
+        if context.policy.follows && rng.chance(FOLLOW) && follow_comparison(context, rng, &mut chars) {
+            break;
+        }
         match rng.below(14) {
             0..=6 => edit_chars(context, rng, &mut chars),
             7 | 8 => insert_token(context, rng, &mut chars),
@@ -35,6 +40,27 @@ pub fn splice(rng: &mut Rng, a: &str, b: &str) -> String {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let (cut, from) = (rng.below(a.len() + 1), rng.below(b.len() + 1));
     a[..cut].iter().chain(&b[from..]).take(MAX_CHARS).collect()
+}
+
+/// What was compared is mostly a piece of what was given: here it becomes what it was compared with, as the program would have it. Case is not looked
+/// at: programs often compare what they have lowered. Whether something was found to be changed.
+fn follow_comparison(context: &Context<'_, '_>, rng: &mut Rng, chars: &mut Vec<char>) -> bool {
+    const TRIES: usize = 6;
+    let folded: Vec<char> = chars.iter().map(char::to_ascii_lowercase).collect();
+    for _ in 0..TRIES {
+        let Some((a, b)) = rng.pick(context.facts.pairs()) else { return false };
+        let (have, want) = if rng.chance(0.5) { (a, b) } else { (b, a) };
+        let part: Vec<char> = have.chars().map(|c| c.to_ascii_lowercase()).collect();
+        if part.is_empty() {
+            continue;
+        }
+        let places: Vec<usize> = folded.windows(part.len()).enumerate().filter(|(_, w)| **w == part[..]).map(|(i, _)| i).collect();
+        if let Some(at) = rng.pick(&places).copied() {
+            chars.splice(at..at + part.len(), want.chars());
+            return true;
+        }
+    }
+    false
 }
 
 /// A cut is among them: an index beyond the end needs a text that ends early, which single removals hardly reach.
