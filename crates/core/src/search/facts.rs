@@ -30,8 +30,9 @@ pub struct Facts {
     pairs: Ring<(Arc<str>, Arc<str>)>,
     /// Words that exceptions quoted: what was expected, missing or unknown.
     told: Ring<Arc<str>>,
-    /// Numbers of tests that met the goal further in.
+    /// Numbers and texts of tests that met the goal further in.
     met: Ring<i128>,
+    met_texts: Ring<Arc<str>>,
     returned: FxHashMap<MethodId, Vec<TypeId>>,
     calls: FxHashMap<MethodId, Calls>,
 }
@@ -83,6 +84,10 @@ impl Facts {
     pub fn met(&self) -> &[i128] {
         &self.met.items
     }
+    /// Texts of tests that met the goal further in.
+    pub fn met_texts(&self) -> &[Arc<str>] {
+        &self.met_texts.items
+    }
     /// Run-time types of what a method returned.
     pub fn returned(&self, method: MethodId) -> &[TypeId] {
         self.returned.get(&method).map_or(&[], |v| v)
@@ -112,7 +117,10 @@ impl Facts {
             }
         }
         numbers.into_iter().filter(|n| n.unsigned_abs() > COMMON).for_each(|n| self.met.add(n));
-        texts.into_iter().filter(|t| !t.is_empty() && t.len() <= 200).for_each(|t| self.told.add(t.into()));
+        for text in texts.into_iter().filter(|t| !t.is_empty() && t.len() <= 200) {
+            self.told.add(text.into());
+            self.met_texts.add(text.into());
+        }
     }
     pub fn learn(&mut self, test: &TestCase, execution: &Execution) {
         for seen in &execution.seen {
@@ -188,11 +196,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_of_a_crash_further_in_are_remembered() {
+    fn texts_and_numbers_of_a_crash_further_in_are_remembered() {
         let mut facts = Facts::default();
         let nested = Data::List(vec![Data::Int(1), Data::text("&x")]);
-        facts.remember(&TestCase { stmts: vec![Stmt::Str("a: b".into()), Stmt::Data(nested)] });
-        assert_eq!(facts.told().iter().map(|t| &**t).collect::<Vec<_>>(), ["a: b", "&x"]);
+        facts.remember(&TestCase { stmts: vec![Stmt::Str("a: b".into()), Stmt::Data(nested), Stmt::Data(Data::Int(4711))] });
+        for texts in [facts.told(), facts.met_texts()] {
+            assert_eq!(texts.iter().map(|t| &**t).collect::<Vec<_>>(), ["a: b", "&x"]);
+        }
+        assert_eq!(facts.met(), [4711], "small numbers come by themselves");
     }
 
     #[test]

@@ -241,7 +241,7 @@ pub fn value(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rn
     }
 }
 
-/// How often a number is one that met the goal further in.
+/// How often a number or a text is one that met the goal further in.
 const MET: f64 = 0.1;
 
 /// `large` is the chance that a large number of a pool is taken.
@@ -315,6 +315,12 @@ fn character(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rn
 pub fn text(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rng) -> String {
     if let Some(text) = told::text(palette, rng) {
         return text;
+    }
+    if !facts.met_texts().is_empty()
+        && rng.chance(MET)
+        && let Some(text) = rng.pick(facts.met_texts())
+    {
+        return text.to_string();
     }
     if !policy.constants {
         return if rng.chance(0.3) { int(palette, facts, policy, rng, 1.0).to_string() } else { noise(rng, 8) };

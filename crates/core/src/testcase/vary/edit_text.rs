@@ -96,8 +96,9 @@ fn edit_chars(context: &Context<'_, '_>, rng: &mut Rng, chars: &mut Vec<char>) {
 /// Half of the time set off by a mark that the text has already, or a blank: lists and fields grow that way.
 fn insert_token(context: &Context<'_, '_>, rng: &mut Rng, chars: &mut Vec<char>) {
     let at = if rng.chance(0.4) { chars.len() } else { rng.below(chars.len() + 1) };
-    let mut token = match rng.pick(context.facts.told()) {
-        Some(word) if rng.chance(0.3) => word.to_string(),
+    let mut token = match (rng.pick(context.facts.met_texts()), rng.pick(context.facts.told())) {
+        (Some(text), _) if rng.chance(0.15) => text.to_string(),
+        (_, Some(word)) if rng.chance(0.3) => word.to_string(),
         _ => literals::token(context.palette, rng),
     };
     if rng.chance(0.5) {
