@@ -11,6 +11,11 @@ source "$(dirname "$0")/lib.sh"
     commons-cli:commons-cli:1.2 \
     com.google.code.gson:gson:2.8.0 \
     com.atlassian.commonmark:commonmark:0.2.0 \
+    com.googlecode.java-diff-utils:diffutils:1.2 \
+    com.univocity:univocity-parsers:2.1.1 \
+    com.beust:jcommander:1.48 \
+    cn.hutool:hutool-core:5.7.16 \
+    com.github.andrewoma.dexx:collection:0.6 \
     junit:junit:4.13.2 \
     org.hamcrest:hamcrest-core:1.3 \
     org.junit.platform:junit-platform-console-standalone:1.10.2

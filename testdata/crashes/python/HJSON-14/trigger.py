@@ -1,0 +1,6 @@
+import hjson
+hjson.loads("""
+
+hello: ''''''
+
+""")

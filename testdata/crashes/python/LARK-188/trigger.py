@@ -1,0 +1,2 @@
+from lark import Lark
+Lark("/")

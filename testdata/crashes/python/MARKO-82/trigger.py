@@ -1,0 +1,2 @@
+import marko
+marko.convert("[](")

@@ -1,0 +1,2 @@
+import mistune
+mistune.markdown('>' * 1000)

@@ -1,0 +1,3 @@
+import pint
+ureg = pint.UnitRegistry()
+ureg('-')
