@@ -1,5 +1,4 @@
-//! The parent side of JVM workers: which command and options they are started with, which classes they watch, and the [`Session`] that the search
-//! talks to.
+//! The parent side of JVM workers: which command and options they are started with, which classes they watch, and how they are started.
 //!
 //! The generic part (starting, spreading, blaming, replacing) is `rethrow_worker::pool`; the other end is `embed`.
 
@@ -12,23 +11,21 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rethrow_core::execution::Execution;
 use rethrow_core::probe::ChainFrame;
-use rethrow_core::program::{Program, TypeId};
-use rethrow_core::target::{Session, SessionLost};
-use rethrow_core::testcase::TestCase;
-use rethrow_worker::pool::{Pool, PoolConfig, PoolStats};
+use rethrow_core::program::Program;
+use rethrow_worker::pool::PoolConfig;
 use rethrow_worker::process::JailedCommand;
-use rethrow_worker::sandbox::{Layers, PROTOCOL_FD, Sandbox};
-use rethrow_worker::session::{Clock, Launch, Limits};
+use rethrow_worker::sandbox::{PROTOCOL_FD, Sandbox};
+use rethrow_worker::session::{Launch, Limits};
+use rethrow_worker::workers::Workers;
 
+pub use names::{JvmNaming, has_state};
 pub use rethrow_worker::session::StartError;
 pub use watch::{Watch, watch, watch_at};
 
 use crate::embed::WORKER_ARGUMENT;
 use crate::embed::setup::{self, Setup};
 use crate::jdk::Jdk;
-use names::Named;
 
 /// Stack of the thread that runs the tests. More than the JVM's default, because probes make frames larger.
 const STACK_BYTES: u32 = 2 << 20;
@@ -90,73 +87,13 @@ impl SessionConfig {
 }
 
 /// JVM workers that run tests of one program.
-pub struct JvmSession<'p> {
-    program: &'p Program,
-    named: Named,
-    pool: Pool,
-}
+pub type JvmSession<'p> = Workers<'p, JvmNaming>;
 
-impl<'p> JvmSession<'p> {
-    /// Starts the first worker; the others follow when there is work for them.
-    pub fn start(program: &'p Program, watch: &Watch, config: &SessionConfig) -> Result<JvmSession<'p>, StartError> {
-        let limits = Limits { steps: config.step_limit, time_ms: config.time_limit_ms, rss_bytes: (u64::from(config.heap_mb) + BESIDE_HEAP_MB) << 20 };
-        let pool = PoolConfig { workers: config.workers, limits, recycle_every: config.recycle_every };
-        let mut pool = Pool::start(Arc::new(JvmLaunch::new(watch, config)), pool)?;
-        pool.never_prepare(config.lazy.iter().cloned());
-        Ok(JvmSession { program, named: Named::default(), pool })
-    }
-
-    /// Initialises types outside any test: what their initialisers cost, or break, is then no test's doing.
-    pub fn prepare(&mut self, types: &[TypeId]) {
-        let new = self.named.prepare_all(self.program, types);
-        self.pool.define(new);
-    }
-
-    pub fn stats(&self) -> PoolStats {
-        self.pool.stats()
-    }
-
-    /// When tests have to be over, whatever they do.
-    pub fn clock(&self) -> Arc<Clock> {
-        self.pool.clock()
-    }
-
-    /// The layers of isolation that a worker runs in.
-    pub fn layers(&self) -> Option<Layers> {
-        self.pool.any_worker().map(|w| w.process().layers().clone())
-    }
-
-    /// The version of the JVM, as it tells it.
-    pub fn runtime(&self) -> Option<String> {
-        self.pool.any_worker().map(|w| w.runtime().to_owned())
-    }
-
-    /// Resident memory of one worker, with its supervisor in the jail.
-    pub fn worker_rss_bytes(&self) -> u64 {
-        self.pool.any_worker().map_or(0, |w| w.process().rss_bytes())
-    }
-
-    fn name(&mut self, tests: &[TestCase]) {
-        let new = self.named.new_names(self.program, tests);
-        self.pool.define(new);
-    }
-}
-
-impl Session for JvmSession<'_> {
-    fn execute(&mut self, batch: &[TestCase]) -> Result<Vec<Execution>, SessionLost> {
-        self.name(batch);
-        self.pool.execute(self.program, batch)
-    }
-
-    fn inspect(&mut self, batch: &[TestCase]) -> Result<Vec<Execution>, SessionLost> {
-        self.name(batch);
-        self.pool.inspect(self.program, batch)
-    }
-
-    fn execute_pristine(&mut self, test: &TestCase) -> Result<Execution, SessionLost> {
-        self.name(std::slice::from_ref(test));
-        self.pool.execute_pristine(self.program, test)
-    }
+/// Starts the first worker.
+pub fn start<'p>(program: &'p Program, watch: &Watch, config: &SessionConfig) -> Result<JvmSession<'p>, StartError> {
+    let limits = Limits { steps: config.step_limit, time_ms: config.time_limit_ms, rss_bytes: (u64::from(config.heap_mb) + BESIDE_HEAP_MB) << 20 };
+    let pool = PoolConfig { workers: config.workers, limits, recycle_every: config.recycle_every };
+    Workers::start(program, Arc::new(JvmLaunch::new(watch, config)), pool, &config.lazy)
 }
 
 /// How a JVM worker is started.

@@ -6,7 +6,7 @@ mod random;
 
 use rethrow_core::target::Session;
 use rethrow_core::testcase::TestCase;
-use rethrow_jvm::launch::{JvmSession, SessionConfig, Watch};
+use rethrow_jvm::launch::{self, JvmSession, SessionConfig, Watch};
 
 use random::{Random, Shown, Subject, jdks};
 
@@ -39,8 +39,8 @@ struct Excused {
 impl<'p> Pair<'p> {
     fn start(subject: &'p Subject) -> Pair<'p> {
         let (config, program) = (subject.config(), &subject.program);
-        let probed = JvmSession::start(program, &subject.watch(), &config).unwrap();
-        let plain = JvmSession::start(program, &Watch::default(), &SessionConfig { instrument: false, ..config }).unwrap();
+        let probed = launch::start(program, &subject.watch(), &config).unwrap();
+        let plain = launch::start(program, &Watch::default(), &SessionConfig { instrument: false, ..config }).unwrap();
         Pair { subject, probed, plain }
     }
 

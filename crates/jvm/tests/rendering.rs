@@ -15,7 +15,7 @@ use rethrow_core::target::confirmation::Ended;
 use rethrow_core::target::{Header, Render, RenderStyle, RenderedTest, Session, TestStyle};
 use rethrow_core::testcase::{Stmt, TestCase};
 use rethrow_jvm::junit::{JUnit, parse_result};
-use rethrow_jvm::launch::JvmSession;
+use rethrow_jvm::launch;
 use rethrow_worker::process::{JailedCommand, Scratch, run_to_end};
 
 use random::{Random, Shown, Subject, WORKER, jdks, links};
@@ -52,7 +52,7 @@ fn looks_at_threads(subject: &Subject, test: &TestCase) -> bool {
 fn cases(subject: &Subject, seed: u64) -> (Vec<Case>, Vec<String>) {
     let random = subject.tests(seed, MADE);
     let tests: Vec<TestCase> = random.iter().map(|r| r.test.clone()).collect();
-    let mut session = JvmSession::start(&subject.program, &subject.watch(), &subject.config()).unwrap();
+    let mut session = launch::start(&subject.program, &subject.watch(), &subject.config()).unwrap();
     let results: Vec<Shown> = tests.chunks(BATCH).flat_map(|batch| session.execute(batch).unwrap()).map(|e| Shown::of(&e)).collect();
     let junit = JUnit::new(subject.classpath.clone());
     let header = Header { tool: "rethrow".into(), seed, ..Header::default() };
@@ -227,7 +227,7 @@ fn check(subject: &Subject, seed: u64) {
     let _ = fs::remove_dir_all(&folder);
     compile(subject, &cases, &folder);
     let got = run_all(subject, &folder, cases.len());
-    let mut session = JvmSession::start(&subject.program, &subject.watch(), &subject.config()).unwrap();
+    let mut session = launch::start(&subject.program, &subject.watch(), &subject.config()).unwrap();
     let (mut failures, mut earlier, mut chance) = (Vec::new(), 0, 0);
     for (i, case) in cases.iter().enumerate() {
         if got.get(&i) == Some(&anywhere(&case.expected)) {

@@ -16,7 +16,7 @@ use rethrow_core::testcase::{Env, Stmt, TestCase, Value, Var};
 use rethrow_core::trace::{Frame, Throwable, Trace};
 use rethrow_jvm::classpath::{ClassPath, load};
 use rethrow_jvm::jdk::{self, Jdk, Search};
-use rethrow_jvm::launch::{JvmSession, SessionConfig, StartError, Watch, watch};
+use rethrow_jvm::launch::{self, JvmSession, SessionConfig, StartError, Watch, watch};
 
 const WORKER: &str = env!("CARGO_BIN_EXE_jvm-worker");
 const SUBJECT: &str = "s.Subject";
@@ -67,7 +67,7 @@ impl Fixture {
         config
     }
     fn session(&self) -> JvmSession<'_> {
-        JvmSession::start(&self.program, &self.watch(), &self.config()).unwrap()
+        launch::start(&self.program, &self.watch(), &self.config()).unwrap()
     }
     fn string(&self) -> Ty {
         self.program.well_known().string
@@ -177,7 +177,7 @@ fn the_callers_of_the_frames_of_a_trace_are_noted() {
         let goal = goal::resolve(&Trace { thrown, ..Trace::default() }, &f.program).unwrap();
         let mut watch = f.watch();
         watch.plan.chain = context::chain(&f.program, &watch.plan, &goal);
-        let mut session = JvmSession::start(&f.program, &watch, &f.config()).unwrap();
+        let mut session = launch::start(&f.program, &watch, &f.config()).unwrap();
         let tests = [("checked", 41), ("checked", 42), ("wraps", 5), ("wraps", 42), ("each", 5), ("each", 42), ("checked", 41)];
         let tests = tests.map(|(method, n)| on_subject(f, method, n));
         let reach: Vec<Vec<u32>> = session.execute(&tests).unwrap().into_iter().map(|e| e.reach).collect();
@@ -287,7 +287,7 @@ fn what_steps_cannot_end_the_clock_does() {
     for f in fixtures() {
         let mut config = f.config();
         config.time_limit_ms = 300;
-        let mut session = JvmSession::start(&f.program, &f.watch(), &config).unwrap();
+        let mut session = launch::start(&f.program, &f.watch(), &config).unwrap();
         let got = session.execute(&["loopsInTheJdk", "count", "sleeps", "count", "deadlocks", "count"].map(|m| plain(f, m))).unwrap();
         for (i, e) in got.iter().enumerate() {
             let expected = if i % 2 == 0 { Outcome::TimeLimit { at: 0 } } else { Outcome::Normal };
@@ -302,7 +302,7 @@ fn a_runaway_recursion_is_an_exception() {
     for f in fixtures() {
         let mut config = f.config();
         config.step_limit = 10_000_000;
-        let mut session = JvmSession::start(&f.program, &f.watch(), &config).unwrap();
+        let mut session = launch::start(&f.program, &f.watch(), &config).unwrap();
         let test = on_subject(f, "recurses", 0);
         let got = session.execute(&vec![test; 50]).unwrap();
         for e in &got {
@@ -485,7 +485,7 @@ fn a_failed_initialiser_does_not_poison_later_tests() {
 fn an_initialiser_that_takes_long_is_run_outside_the_tests() {
     for f in fixtures() {
         let config = SessionConfig { step_limit: 5000, ..f.config() };
-        let mut session = JvmSession::start(&f.program, &f.watch(), &config).unwrap();
+        let mut session = launch::start(&f.program, &f.watch(), &config).unwrap();
         let got: Vec<Execution> = (0..4).flat_map(|_| session.execute(&vec![plain(f, "usesHeavy"); 5]).unwrap()).collect();
         assert!(got[5..].iter().all(is_normal), "{:?}", got.iter().map(|e| &e.outcome).collect::<Vec<_>>());
         let stats = session.stats();
@@ -510,7 +510,7 @@ fn a_class_that_nobody_can_initialise_does_not_cost_a_process_for_ever() {
 fn an_initialiser_that_hangs_costs_its_own_tests_only() {
     for f in fixtures() {
         let config = SessionConfig { time_limit_ms: 300, ..f.config() };
-        let mut session = JvmSession::start(&f.program, &f.watch(), &config).unwrap();
+        let mut session = launch::start(&f.program, &f.watch(), &config).unwrap();
         let mut b = Build::new(f);
         b.call("s.Sleepy", "wake", None, &[]);
         let got = session.execute(&[plain(f, "count"), b.1, plain(f, "count")]).unwrap();
@@ -530,7 +530,7 @@ fn results_do_not_depend_on_the_number_of_workers() {
         }
         let run = |workers| {
             let config = SessionConfig { workers, step_limit: 2000, ..f.config() };
-            let mut session = JvmSession::start(&f.program, &f.watch(), &config).unwrap();
+            let mut session = launch::start(&f.program, &f.watch(), &config).unwrap();
             let mut all = Vec::new();
             for batch in tests.chunks(50) {
                 all.extend(session.execute(batch).unwrap());
@@ -548,7 +548,7 @@ fn results_do_not_depend_on_the_number_of_workers() {
 fn recycling_makes_leaks_end() {
     for f in fixtures() {
         let config = SessionConfig { recycle_every: 5, ..f.config() };
-        let mut session = JvmSession::start(&f.program, &f.watch(), &config).unwrap();
+        let mut session = launch::start(&f.program, &f.watch(), &config).unwrap();
         let got = session.execute(&vec![plain(f, "logged"); 12]).unwrap();
         assert!(got.iter().all(is_normal));
         assert_eq!(session.stats().starts, 3);
@@ -579,7 +579,7 @@ fn exceptions_with_hostile_accessors_are_read() {
 fn much_output_is_drained() {
     for f in fixtures() {
         let config = SessionConfig { step_limit: 10_000_000, time_limit_ms: 20_000, ..f.config() };
-        let mut session = JvmSession::start(&f.program, &f.watch(), &config).unwrap();
+        let mut session = launch::start(&f.program, &f.watch(), &config).unwrap();
         let got = session.execute(&[with_int(f, "prints", 8), plain(f, "count")]).unwrap();
         assert!(got.iter().all(is_normal));
     }
@@ -589,7 +589,7 @@ fn much_output_is_drained() {
 fn without_probes_tests_run_but_show_no_hits() {
     for f in fixtures() {
         let config = SessionConfig { instrument: false, ..f.config() };
-        let mut session = JvmSession::start(&f.program, &Watch::default(), &config).unwrap();
+        let mut session = launch::start(&f.program, &Watch::default(), &config).unwrap();
         let got = session.execute(&[on_subject(f, "wraps", 50), on_subject(f, "add", 1)]).unwrap();
         assert_eq!(places(&chain(&got[0])[1]), checked_then_wraps());
         assert!(is_normal(&got[1]) && got[1].hits.is_empty());
@@ -601,9 +601,9 @@ fn a_worker_that_cannot_start_says_why() {
     let f = &fixtures()[0];
     let mut config = f.config();
     config.jdk.libjvm = "/does/not/exist/libjvm.so".into();
-    let Err(error) = JvmSession::start(&f.program, &f.watch(), &config) else { panic!("started without a JVM") };
+    let Err(error) = launch::start(&f.program, &f.watch(), &config) else { panic!("started without a JVM") };
     assert!(matches!(&error, StartError::Refused(why) if why.contains("/does/not/exist/libjvm.so")), "{error}");
     config = f.config();
     config.launcher = "/does/not/exist/rethrow".into();
-    assert!(matches!(JvmSession::start(&f.program, &f.watch(), &config), Err(StartError::Spawn(_))));
+    assert!(matches!(launch::start(&f.program, &f.watch(), &config), Err(StartError::Spawn(_))));
 }

@@ -1,4 +1,4 @@
-//! The parent side of Python workers: the command they are started with, what they are told first, and the [`Session`] that the search talks to.
+//! The parent side of Python workers: the command they are started with, what they are told first, and how they are started.
 //!
 //! The generic part (starting, spreading, blaming, replacing) is `rethrow_worker::pool`; the other end is `worker.py`.
 
@@ -9,22 +9,20 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rethrow_core::execution::Execution;
 use rethrow_core::program::Program;
-use rethrow_core::target::{Session, SessionLost};
-use rethrow_core::testcase::TestCase;
-use rethrow_worker::pool::{Pool, PoolConfig, PoolStats};
+use rethrow_worker::pool::PoolConfig;
 use rethrow_worker::process::JailedCommand;
-use rethrow_worker::sandbox::{Layers, Sandbox};
-use rethrow_worker::session::{Clock, Launch, Limits};
+use rethrow_worker::sandbox::Sandbox;
+use rethrow_worker::session::{Launch, Limits};
+use rethrow_worker::workers::Workers;
 
+pub use names::PyNaming;
 pub use rethrow_worker::session::StartError;
 pub use setup::WORKER_SOURCE;
 pub(crate) use setup::environment;
 
 use crate::interpreter::Interpreter;
 use crate::plan::Watch;
-use names::Named;
 use setup::Setup;
 
 /// What the processes of a worker need beside what tests may allocate: the interpreter, the modules, twice over for server and child.
@@ -87,62 +85,13 @@ impl SessionConfig {
 }
 
 /// Python workers that run tests of one program.
-pub struct PySession<'p> {
-    program: &'p Program,
-    named: Named,
-    pool: Pool,
-}
+pub type PySession<'p> = Workers<'p, PyNaming>;
 
-impl<'p> PySession<'p> {
-    /// Starts the first worker; the others follow when there is work for them.
-    pub fn start(program: &'p Program, watch: &Watch, config: &SessionConfig) -> Result<PySession<'p>, StartError> {
-        let limits = Limits { steps: config.step_limit, time_ms: config.time_limit_ms, rss_bytes: (u64::from(config.memory_mb) + BESIDE_TESTS_MB) << 20 };
-        let pool = PoolConfig { workers: config.workers, limits, recycle_every: config.recycle_every };
-        let mut pool = Pool::start(Arc::new(PyLaunch::new(watch, config)), pool)?;
-        pool.never_prepare(config.lazy.iter().cloned());
-        Ok(PySession { program, named: Named::default(), pool })
-    }
-
-    pub fn stats(&self) -> PoolStats {
-        self.pool.stats()
-    }
-
-    /// When tests have to be over, whatever they do.
-    pub fn clock(&self) -> Arc<Clock> {
-        self.pool.clock()
-    }
-
-    /// The layers of isolation that a worker runs in.
-    pub fn layers(&self) -> Option<Layers> {
-        self.pool.any_worker().map(|w| w.process().layers().clone())
-    }
-
-    /// The version of the interpreter, as it tells it.
-    pub fn runtime(&self) -> Option<String> {
-        self.pool.any_worker().map(|w| w.runtime().to_owned())
-    }
-
-    /// Resident memory of one worker, with its supervisor in the jail.
-    pub fn worker_rss_bytes(&self) -> u64 {
-        self.pool.any_worker().map_or(0, |w| w.process().rss_bytes())
-    }
-
-    fn name(&mut self, tests: &[TestCase]) {
-        let new = self.named.new_names(self.program, tests);
-        self.pool.define(new);
-    }
-}
-
-impl Session for PySession<'_> {
-    fn execute(&mut self, batch: &[TestCase]) -> Result<Vec<Execution>, SessionLost> {
-        self.name(batch);
-        self.pool.execute(self.program, batch)
-    }
-
-    fn execute_pristine(&mut self, test: &TestCase) -> Result<Execution, SessionLost> {
-        self.name(std::slice::from_ref(test));
-        self.pool.execute_pristine(self.program, test)
-    }
+/// Starts the first worker.
+pub fn start<'p>(program: &'p Program, watch: &Watch, config: &SessionConfig) -> Result<PySession<'p>, StartError> {
+    let limits = Limits { steps: config.step_limit, time_ms: config.time_limit_ms, rss_bytes: (u64::from(config.memory_mb) + BESIDE_TESTS_MB) << 20 };
+    let pool = PoolConfig { workers: config.workers, limits, recycle_every: config.recycle_every };
+    Workers::start(program, Arc::new(PyLaunch::new(watch, config)), pool, &config.lazy)
 }
 
 /// How a Python worker is started.

@@ -6,7 +6,7 @@
 mod body;
 mod confirm;
 mod literal;
-mod names;
+pub(crate) mod names;
 
 use rethrow_core::goal::CrashGoal;
 use rethrow_core::program::Program;

@@ -12,7 +12,7 @@ use rethrow_core::execution::{Execution, Outcome};
 use rethrow_core::target::Session;
 use rethrow_core::testcase::Data;
 use rethrow_python::interpreter::{ImportProblem, InterpreterError, Question, ask, try_imports};
-use rethrow_python::launch::PySession;
+use rethrow_python::launch;
 use support::{Fixture, LAUNCHER, folder, interpreters};
 
 fn fixture(module: &str) -> Fixture {
@@ -23,7 +23,7 @@ fn fixture(module: &str) -> Fixture {
 fn run(f: &Fixture, function: &str, args: &[Data]) -> Execution {
     let mut config = f.config();
     config.import_limit_ms = 1000;
-    let mut session = PySession::start(&f.program, &f.watch, &config).unwrap();
+    let mut session = launch::start(&f.program, &f.watch, &config).unwrap();
     session.execute(&[f.call(function, args)]).unwrap().remove(0)
 }
 

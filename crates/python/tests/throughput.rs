@@ -12,7 +12,7 @@ use rethrow_core::execution::Outcome;
 use rethrow_core::target::Session;
 use rethrow_core::testcase::{Data, TestCase};
 use rethrow_python::interpreter::{Question, ask};
-use rethrow_python::launch::PySession;
+use rethrow_python::launch;
 use support::{Fixture, LAUNCHER, interpreters};
 
 const TESTS: usize = 640;
@@ -22,7 +22,7 @@ fn measure(f: &Fixture, instrument: bool, sources: &[PathBuf], tests: &[TestCase
     let mut config = f.config();
     config.instrument = instrument;
     config.sources = sources.to_vec();
-    let mut session = PySession::start(&f.program, &f.watch, &config).unwrap();
+    let mut session = launch::start(&f.program, &f.watch, &config).unwrap();
     for e in session.execute(&tests[..1]).unwrap() {
         assert!(matches!(e.outcome, Outcome::Normal | Outcome::Thrown { .. }), "{:?}", e.outcome);
     }

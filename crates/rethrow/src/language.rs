@@ -20,9 +20,11 @@ use rethrow_core::target::{Render, RenderedTest, Session};
 use rethrow_core::trace::Trace;
 use rethrow_jvm::trace as java_trace;
 use rethrow_python::trace as python_trace;
+use rethrow_worker::names::Naming;
 use rethrow_worker::pool::PoolStats;
 use rethrow_worker::sandbox::Layers;
 use rethrow_worker::session::Clock;
+use rethrow_worker::workers::Workers;
 
 use crate::align::Aligned;
 use crate::config::{Config, HuntChoice};
@@ -172,4 +174,16 @@ pub trait Live: Session {
     fn layers(&self) -> Option<Layers>;
     /// When tests have to be over, whatever they do.
     fn clock(&self) -> Arc<Clock>;
+}
+
+impl<N: Naming> Live for Workers<'_, N> {
+    fn stats(&self) -> PoolStats {
+        Workers::stats(self)
+    }
+    fn layers(&self) -> Option<Layers> {
+        Workers::layers(self)
+    }
+    fn clock(&self) -> Arc<Clock> {
+        Workers::clock(self)
+    }
 }

@@ -10,7 +10,7 @@ use rethrow_core::probe::{Point, ProbePlan};
 use rethrow_core::program::{Access, BodySource, Flags, MethodId, MethodKind, NewField, NewMethod, NewType, Program, ProgramBuilder, Signature, Ty, ir};
 use rethrow_core::testcase::{Data, Stmt, TestCase, Var};
 use rethrow_python::interpreter::{Interpreter, Question, ask};
-use rethrow_python::launch::{PySession, SessionConfig};
+use rethrow_python::launch::{self, PySession, SessionConfig};
 use rethrow_python::plan::{Code, Site, Watch, WatchedFile};
 use serde_json::Value as Json;
 
@@ -130,7 +130,7 @@ impl Fixture {
     }
 
     pub fn session(&self) -> PySession<'_> {
-        PySession::start(&self.program, &self.watch, &self.config()).unwrap()
+        launch::start(&self.program, &self.watch, &self.config()).unwrap()
     }
 
     pub fn method(&self, owner: &str, name: &str) -> MethodId {

@@ -16,7 +16,7 @@ use rethrow_core::target::{Session, SessionLost};
 use rethrow_core::testcase::TestCase;
 use rethrow_jvm::classpath::{self, ClassPath};
 use rethrow_jvm::jdk::Jdk;
-use rethrow_jvm::launch::{JvmSession, SessionConfig, Watch, watch};
+use rethrow_jvm::launch::{self, JvmSession, SessionConfig, Watch, watch};
 use rethrow_worker::process::Scratch;
 use rethrow_worker::sandbox::Sandbox;
 use serde::Serialize;
@@ -167,7 +167,7 @@ struct Runner<'p> {
 
 impl<'p> Runner<'p> {
     fn start(program: &'p Program, watch: &Watch, config: &SessionConfig) -> Result<Runner<'p>, UserError> {
-        let session = JvmSession::start(program, watch, config).map_err(lost)?;
+        let session = launch::start(program, watch, config).map_err(lost)?;
         Ok(Runner { session, slices_us: Vec::new(), wall: Duration::ZERO, warm_up_us: 0 })
     }
 

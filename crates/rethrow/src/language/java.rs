@@ -16,14 +16,11 @@ use rethrow_jvm::classpath::{self, ClassPath, ClassPathError};
 use rethrow_jvm::instrument::Detail;
 use rethrow_jvm::jdk::Jdk;
 use rethrow_jvm::junit::{self, ConfirmConfig, JUnit, SuiteConfig, compiler_plan, suite_plan};
-use rethrow_jvm::launch::{JvmSession, SessionConfig, Watch, watch, watch_at};
+use rethrow_jvm::launch::{self, SessionConfig, Watch, has_state, watch, watch_at};
 use rethrow_jvm::rules::{ORACLE, build_rules, suite_rules};
 use rethrow_jvm::trace::looks_obfuscated;
-use rethrow_worker::pool::PoolStats;
-use rethrow_worker::sandbox::Layers;
-use rethrow_worker::session::Clock;
 
-use super::{Live, Opened, Platform, Rendered, Started, Suites};
+use super::{Opened, Platform, Rendered, Started, Suites};
 use crate::align::Aligned;
 use crate::commands::jail::own_executable;
 use crate::commands::sandbox_mode;
@@ -243,7 +240,7 @@ impl Platform for Java {
         session.sandbox = sandbox_mode(config.sandbox);
         session.lazy = initialised_by_tests(&aligned.goal);
         session.assertions = self.needs_assertions(&aligned.goal);
-        let session = JvmSession::start(&aligned.program, &watch, &session).map_err(|e| failed(e.to_string()))?;
+        let session = launch::start(&aligned.program, &watch, &session).map_err(|e| failed(e.to_string()))?;
         Ok(Started { session: Box::new(session), plan: watch.plan, problems: watch.problems })
     }
 
@@ -302,11 +299,11 @@ impl Suites for Java {
         session.allow_read = config.allow_read.clone();
         session.workers = config.workers;
         session.sandbox = sandbox_mode(config.sandbox);
-        let mut session = JvmSession::start(program, &watch, &session).map_err(|e| failed(e.to_string()))?;
+        let mut session = launch::start(program, &watch, &session).map_err(|e| failed(e.to_string()))?;
         // not only those under test: what they use must not be initialised by a test either
         let origins: std::collections::BTreeSet<u16> = types.iter().map(|t| program.ty(*t).origin).collect();
         let beside = |t: &TypeId| !program.ty(*t).platform && !program.ty(*t).missing && origins.contains(&program.ty(*t).origin);
-        session.prepare(&program.types().filter(beside).collect::<Vec<_>>());
+        session.prepare(program.types().filter(beside).filter(|t| has_state(program, *t)));
         Ok(Started { session: Box::new(session), plan: watch.plan, problems: watch.problems })
     }
 
@@ -349,18 +346,6 @@ impl Java {
         let mut watch = watch(&aligned.program, &aligned.goal.classes(), |name| self.classpath.class_bytes(name));
         watch.plan.chain = context::chain(&aligned.program, &watch.plan, &aligned.goal);
         watch
-    }
-}
-
-impl Live for JvmSession<'_> {
-    fn stats(&self) -> PoolStats {
-        JvmSession::stats(self)
-    }
-    fn layers(&self) -> Option<Layers> {
-        JvmSession::layers(self)
-    }
-    fn clock(&self) -> Arc<Clock> {
-        JvmSession::clock(self)
     }
 }
 

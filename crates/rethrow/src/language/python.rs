@@ -12,16 +12,13 @@ use rethrow_core::target::Render;
 use rethrow_core::target::confirmation::ConfirmPlan;
 use rethrow_core::trace::{Frame, Trace};
 use rethrow_python::interpreter::{self, Interpreter, InterpreterError, Member, MemberKind, Question};
-use rethrow_python::launch::{PySession, SessionConfig};
+use rethrow_python::launch::{self, SessionConfig};
 use rethrow_python::plan::{self, Watch};
 use rethrow_python::pytest::{self, ConfirmConfig, Pytest};
 use rethrow_python::rules::build_rules;
 use rethrow_python::source::{self, Loaded, Places, Sources};
-use rethrow_worker::pool::PoolStats;
-use rethrow_worker::sandbox::Layers;
-use rethrow_worker::session::Clock;
 
-use super::{Live, Opened, Platform, Rendered, Started};
+use super::{Opened, Platform, Rendered, Started};
 use crate::align::Aligned;
 use crate::commands::jail::own_executable;
 use crate::commands::sandbox_mode;
@@ -186,7 +183,7 @@ impl Platform for Python {
         session.sandbox = sandbox_mode(config.sandbox);
         session.lazy = imported_by_tests(&aligned.goal);
         let failed = |why: String| UserError::WorkerWillNotStart { why };
-        let session = PySession::start(&aligned.program, watch, &session).map_err(|e| failed(e.to_string()))?;
+        let session = launch::start(&aligned.program, watch, &session).map_err(|e| failed(e.to_string()))?;
         Ok(Started { session: Box::new(session), plan: watch.plan.clone(), problems: Vec::new() })
     }
 
@@ -231,16 +228,4 @@ impl Python {
 fn imported_by_tests(goal: &CrashGoal) -> Vec<String> {
     let frames = goal.frames.iter().filter(|f| f.frame.method == "<module>");
     frames.map(|f| f.frame.class.clone()).collect()
-}
-
-impl Live for PySession<'_> {
-    fn stats(&self) -> PoolStats {
-        PySession::stats(self)
-    }
-    fn layers(&self) -> Option<Layers> {
-        PySession::layers(self)
-    }
-    fn clock(&self) -> Arc<Clock> {
-        PySession::clock(self)
-    }
 }
