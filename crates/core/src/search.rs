@@ -24,7 +24,7 @@ use crate::objective::{Objective, Score};
 use crate::rng::Rng;
 use crate::target::{Session, SessionLost};
 use crate::testcase::TestCase;
-use crate::trace::{Throwable, Via};
+use crate::trace::{Throwable, Via, is_recursion};
 use blocked::Blocked;
 use facts::Facts;
 use novelty::Novelty;
@@ -326,7 +326,9 @@ impl<'a> Evaluator<'a> {
         }
         self.facts.learn(test, execution);
         let crash = execution.thrown().and_then(|(_, chain)| chain.first()).map(place_of);
-        self.novelty.note(self.level, test, execution, crash.as_deref());
+        // where the stack was full is chance
+        let place = crash.as_deref().filter(|place| !place.split(' ').next().is_some_and(is_recursion));
+        self.novelty.note(self.level, test, execution, place);
         self.count(execution, crash);
         self.objective.count_frames(execution, &mut self.tally.frames);
         self.tally.blocked.resize_with(self.goal.outermost(), Blocked::default);

@@ -17,7 +17,7 @@ pub fn is_stub(name: &[u8]) -> bool {
 
 /// What the class is made of. Names with dots.
 pub struct Plan<'a> {
-    pub number: u32,
+    pub number: u64,
     pub ty: &'a str,
     /// Descriptor of the superclass's constructor; `None` for an interface.
     pub ctor: Option<&'a str>,
@@ -61,7 +61,7 @@ pub fn given_field(m: usize, n: usize) -> String {
 }
 
 /// The name of the class, with slashes: beside the type if classes can be added there.
-pub fn name(ty: &str, number: u32) -> String {
+pub fn name(ty: &str, number: u64) -> String {
     let platform = ["java.", "javax.", "jdk.", "sun.", "com.sun.", "org.w3c.", "org.xml.", "org.ietf."];
     let place = if platform.iter().any(|p| ty.starts_with(p)) { "rethrow/generated/Stub".to_owned() } else { slashed(ty) };
     format!("{place}{MARK}{number}")

@@ -1,11 +1,12 @@
 //! Makes stubs: their classes are defined when first needed, one for each type, constructor and set of calls; then each object gets its answers.
 
+use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 use jvmti_bindings::sys::jni::jmethodID;
 use rethrow_core::program::{MethodId, TypeId};
 use rethrow_core::testcase::{Given, Stub};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHasher};
 
 use super::call::{self, Slot};
 use super::descriptor;
@@ -22,6 +23,15 @@ struct Shape {
     ctor: Option<MethodId>,
     /// By method: what it calls, with what.
     acts: Vec<(MethodId, MethodId, Vec<Source>)>,
+}
+
+impl Shape {
+    /// The same in every worker: the name of the class shows in what tests throw, and what they throw decides where the search goes.
+    fn number(&self) -> u64 {
+        let mut hasher = FxHasher::default();
+        self.hash(&mut hasher);
+        hasher.finish()
+    }
 }
 
 struct StubClass {
@@ -108,7 +118,7 @@ impl Statements {
     }
 
     fn define_stub(&mut self, shape: &Shape, params: Vec<Param>) -> Result<Rc<StubClass>, String> {
-        let number = self.stubs.known.len() as u32 + 1;
+        let number = shape.number();
         let mut interfaces = Vec::new();
         for (_, called, _) in &shape.acts {
             let owner = self.members.named_method(*called)?.owner.clone();
