@@ -101,6 +101,8 @@ pub struct Settings {
     pub blocked: f64,
     /// STDistance goes on with the trace distance after lines and exception; not published.
     pub staged: bool,
+    /// A line counts as reached only where it crashes or calls on ([`crash_site`]); not published.
+    pub crash_sites: bool,
     /// A frame counts only if the frames outward of it called it (BBC-3).
     pub context: bool,
     /// After lines and exception, the message counts too (§5.1); not published, and only where `staged`.
@@ -110,7 +112,7 @@ pub struct Settings {
 impl From<Kind> for Settings {
     fn from(kind: Kind) -> Settings {
         let (secondary, trace, line_target) = (Secondary::Lattice, TraceDistance::Set, LineTarget::Frame);
-        Settings { kind, secondary, trace, line_target, blocked: squash(1.0), staged: true, context: true, message: true }
+        Settings { kind, secondary, trace, line_target, blocked: squash(1.0), staged: true, crash_sites: true, context: true, message: true }
     }
 }
 
@@ -133,7 +135,7 @@ impl Objective {
         let settings = settings.into();
         let line = |(i, frame)| {
             let line = LineGoal { blocked: settings.blocked, ..LineGoal::new(program, plan, frame) };
-            if settings.staged { line.narrowed(program, plan, frame, &crash_site::Last::of(goal, i)) } else { line }
+            if settings.crash_sites { line.narrowed(program, plan, frame, &crash_site::Last::of(goal, i)) } else { line }
         };
         let lines = goal.frames.iter().enumerate().map(line).collect();
         Objective { settings, lines, sites: hunting::Sites::new(program, plan, goal) }
@@ -167,10 +169,19 @@ impl Objective {
         self.lines[frame].blocks(execution).map(Arc::new)
     }
 
-    /// The first frame (from 0), counted from the outermost of `level` inwards, whose line was not reached in context.
+    /// The first frame (from 0), counted from the outermost of `level` inwards, whose line was not reached in context, up to where it crashes.
     pub fn first_uncovered(&self, goal: &CrashGoal, level: usize, execution: &Execution) -> Option<usize> {
-        let in_context = |frame: usize| !self.settings.context || context::holds(goal, level, frame, execution);
-        (0..level).rev().find(|frame| self.lines[*frame].distance(execution) > 0.0 || !in_context(*frame))
+        (0..level).rev().find(|frame| self.lines[*frame].distance(execution) > 0.0 || !self.in_context(goal, level, *frame, execution))
+    }
+
+    /// Whether the line of a frame that is not covered was reached in context all the same: one of its own branches led away from where it crashes.
+    pub fn stops_within(&self, goal: &CrashGoal, level: usize, frame: usize, execution: &Execution) -> bool {
+        let line = &self.lines[frame];
+        line.reached(execution) && line.distance(execution) > 0.0 && self.in_context(goal, level, frame, execution)
+    }
+
+    fn in_context(&self, goal: &CrashGoal, level: usize, frame: usize, execution: &Execution) -> bool {
+        !self.settings.context || context::holds(goal, level, frame, execution)
     }
 
     /// In (0, 1], for a frame that is not covered: 1 if its line was reached, but not from the frames that should have called it.

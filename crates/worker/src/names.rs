@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 use crate::protocol::{Define, Field, Method};
 
 /// How a language calls things.
-pub trait Naming: Default {
+pub trait Naming {
     /// What is made ready before the first use of a type's members, if anything.
     fn unit(program: &Program, owner: TypeId) -> Option<String>;
     /// Whether naming a type alone is a use of it.

@@ -42,7 +42,7 @@ pub struct MethodGoal {
     targets: Vec<u32>,
     pub steps: Vec<Step>,
     /// The sides of the line's own branches that lead to where it crashes; empty if the whole line may.
-    in_line: Vec<Step>,
+    pub in_line: Vec<Step>,
     /// Probes on some way from the entry to the line, the line's own included.
     on_the_way: Vec<u32>,
     blocks: EffectiveBlocks,

@@ -26,6 +26,8 @@ struct Side {
 pub struct Blocked {
     /// The first frame (from 0, outermost first) that the best executions did not cover; `None` if they covered all and the exception is missing.
     frame: Option<usize>,
+    /// They reached its line, and a branch of the line itself led away.
+    within: bool,
     /// Executions that came as far; 0 if nothing was executed at this level.
     executions: u64,
     sides: Vec<Side>,
@@ -50,7 +52,7 @@ pub struct Predicate {
 pub struct Obstacle {
     /// The number of the innermost frame whose line was reached through those outward of it; `None` if not even the outermost one's was.
     pub deepest: Option<usize>,
-    /// The number of the frame whose line was not reached; `None` if all were, and the exception did not come.
+    /// The number of the frame whose line was not reached; `None` if the deepest one's line did not go on, or the exception did not come.
     pub missed: Option<usize>,
     pub executions: u64,
     pub predicate: Option<Predicate>,
@@ -61,13 +63,16 @@ pub struct Obstacle {
 impl Blocked {
     pub fn count(&mut self, objective: &Objective, goal: &CrashGoal, level: usize, execution: &Execution) {
         let frame = objective.first_uncovered(goal, level, execution);
-        if self.executions > 0 && depth(frame) < depth(self.frame) {
+        let within = frame.is_some_and(|f| objective.stops_within(goal, level, f, execution));
+        let (came, before) = ((depth(frame), within), (depth(self.frame), self.within));
+        if self.executions > 0 && came < before {
             return;
         }
-        if self.executions == 0 || depth(frame) > depth(self.frame) {
-            *self = Blocked { frame, ..Blocked::default() };
+        if self.executions == 0 || came > before {
+            *self = Blocked { frame, within, ..Blocked::default() };
             for method in frame.into_iter().flat_map(|f| &objective.line(f + 1).methods) {
-                self.sides.extend(method.steps.iter().map(|step| Side { method: method.method, step: step.clone(), taken: 0, missed: 0 }));
+                let steps = if within { &method.in_line } else { &method.steps };
+                self.sides.extend(steps.iter().map(|step| Side { method: method.method, step: step.clone(), taken: 0, missed: 0 }));
             }
         }
         self.executions += 1;
@@ -92,9 +97,10 @@ impl Blocked {
         instead.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
         let deepest = match self.frame {
             None => Some(1),
+            Some(frame) if self.within => Some(frame + 1),
             Some(frame) => Some(frame + 2).filter(|number| *number <= level),
         };
-        let missed = self.frame.map(|f| f + 1);
+        let missed = self.frame.filter(|_| !self.within).map(|f| f + 1);
         Some(Obstacle { deepest, missed, executions: self.executions, predicate: self.predicate(program), instead })
     }
 

@@ -5,6 +5,7 @@
 //! | fitness | WeightedSum (EVO-3) | STDistance as published (BBC-2, BBC-3) | STDistance, then the trace distance |
 //! | ties | none | BBC after the paper (BBC-6) | instructions reached (BBC-10) |
 //! | line blocked by an exception | 1 (its source) | φ(1) (its source) | φ(1) |
+//! | a line counts as reached | at its first instruction | at its first instruction | where it crashes or calls on |
 //! | trace distance | set, 3/2/φ (EVO-7, EVO-8) | the tool's (EVO-10) | set |
 //! | population | 50, each restart +25 up to 300 (EVO-22) | 50, no restart | 50, +25 up to 300 on stagnation |
 //! | crossover, mutation | 0.75, 1/n (EVO-23) | 0.8 (BBC-12), 1/n | 0.75, 1/n |
@@ -58,6 +59,7 @@ impl Preset {
                 line_target: LineTarget::Frame,
                 blocked: 1.0,
                 staged: false,
+                crash_sites: false,
                 context: false,
                 message: false,
             },
@@ -68,6 +70,7 @@ impl Preset {
                 line_target: LineTarget::Frame,
                 blocked: squash(1.0),
                 staged: false,
+                crash_sites: false,
                 context: true,
                 message: false,
             },
@@ -143,6 +146,6 @@ mod tests {
         assert_eq!((p.replacement, p.restart), (Replacement::Monotonic { elite: 1 }, Restart::Never));
         let o = Preset::Botsing.objective();
         assert_eq!((o.kind, o.secondary, o.trace, o.blocked, o.context), (Kind::StDistance, Secondary::Bbc, TraceDistance::Tool, 0.5, true));
-        assert!(!o.staged);
+        assert!(!o.staged && !o.crash_sites && !Preset::EvoCrash.objective().crash_sites);
     }
 }

@@ -39,7 +39,7 @@ pub struct Policy {
     pub trusting: bool,
     /// Calls that touch what the way to the crash reads are inserted more.
     pub aimed: bool,
-    /// Parts of texts become what the program compared them with.
+    /// Values follow what executions showed: parts of texts become what they were compared with, and what met the goal further in is given again.
     pub follows: bool,
     /// Texts may be samples of well-known notations.
     pub notations: bool,

@@ -54,6 +54,16 @@ class Gate {
 }
 
 #[test]
+fn a_condition_on_the_crashing_line_itself_is_named() {
+    let text = "class A {\nnew() {\n}\nmethod m(n int) {\nif n < n throw Far # far\n}\n}";
+    let found = obstacle(&World::new(text, "Far A.m:far"), 100);
+    assert_eq!((found.deepest, found.missed), (Some(1), None), "the line was reached: {found:?}");
+    let predicate = predicate(&found);
+    assert_eq!((predicate.line, predicate.held), (Some(5), 0));
+    assert_eq!(predicate.failed, found.executions);
+}
+
+#[test]
 fn what_cannot_be_true_is_told_with_both_counts() {
     let text = "class A {\nnew() {\n}\nmethod m(n int) {\nif n < n {\nthrow Never # never\n}\n}\n}";
     let found = obstacle(&World::new(text, "Never A.m:never"), 100);

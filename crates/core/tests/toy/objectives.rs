@@ -144,7 +144,7 @@ fn the_way_within_a_line_counts() {
     };
     let ours: Vec<f64> = [1, 990, 1000, 1001].map(|n| value(Kind::StDistance.into(), n)).to_vec();
     assert!(ours.windows(2).all(|w| w[0] > w[1]) && ours[3] == 0.0, "{ours:?}");
-    let published = Settings { staged: false, ..Kind::StDistance.into() };
+    let published = Settings { crash_sites: false, ..Kind::StDistance.into() };
     assert_eq!(value(published, 1), value(published, 1000));
 }
 

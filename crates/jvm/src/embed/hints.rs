@@ -171,7 +171,9 @@ impl Hints {
 
     fn compare(&self, env: Env, a: jobject, b: jobject, by: fn(&[u16], &[u16]) -> u32) -> Option<f64> {
         let (a, b) = (self.operand(env, a)?, self.operand(env, b)?);
-        self.remember_both(&a, &b);
+        self.remember(&a);
+        self.remember(&b);
+        self.remember_pair(&a, &b);
         between(&a, &b, by)
     }
 
@@ -227,7 +229,8 @@ impl Hints {
         for i in 0..jni!(env, GetArrayLength, array).min(MAX_ELEMENTS) {
             let element = jni!(env, GetObjectArrayElement, array, i);
             if let Some(found) = self.operand(env, element) {
-                self.remember_both(&wanted, &found);
+                self.remember(&found);
+                self.remember_pair(&wanted, &found);
                 let d = between(&wanted, &found, distance::edit);
                 best = d.into_iter().chain(best).reduce(f64::min);
             }
@@ -244,9 +247,7 @@ impl Hints {
         }
     }
 
-    fn remember_both(&self, a: &Operand, b: &Operand) {
-        self.remember(a);
-        self.remember(b);
+    fn remember_pair(&self, a: &Operand, b: &Operand) {
         if let (Operand::Text(a), Operand::Text(b)) = (a, b)
             && !a.is_empty()
             && !b.is_empty()

@@ -4,7 +4,6 @@ use rethrow_core::program::{Base, FieldId, Flags, MethodKind, Program, Ty, TypeI
 use rethrow_worker::names::Naming;
 
 /// See the module documentation.
-#[derive(Default)]
 pub struct JvmNaming;
 
 impl Naming for JvmNaming {

@@ -6,7 +6,6 @@ use rethrow_worker::names::Naming;
 use crate::pytest::names::module_of;
 
 /// See the module documentation.
-#[derive(Default)]
 pub struct PyNaming;
 
 impl Naming for PyNaming {

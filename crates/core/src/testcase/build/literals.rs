@@ -249,7 +249,8 @@ pub fn int(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rng,
     if let Some(v) = told::int(palette, rng) {
         return v;
     }
-    if !facts.met().is_empty()
+    if policy.follows
+        && !facts.met().is_empty()
         && rng.chance(MET)
         && let Some(v) = rng.pick(facts.met()).and_then(|v| i64::try_from(*v).ok())
     {
@@ -316,7 +317,8 @@ pub fn text(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rng
     if let Some(text) = told::text(palette, rng) {
         return text;
     }
-    if !facts.met_texts().is_empty()
+    if policy.follows
+        && !facts.met_texts().is_empty()
         && rng.chance(MET)
         && let Some(text) = rng.pick(facts.met_texts())
     {
