@@ -46,6 +46,16 @@ pub fn quoted(text: &str, mark: char) -> impl Iterator<Item = &str> + '_ {
     text.split(mark).skip(1).step_by(2).take(pairs)
 }
 
+/// How runtimes say that a text is no number; what they quote behind it is the text.
+const NO_NUMBER: [&str; 5] =
+    ["invalid literal for int()", "could not convert string to float", "Invalid literal for Fraction", "For input string", "not a number"];
+
+/// The text that was refused because it is no number; it may be empty.
+pub fn no_number(message: &str) -> Option<&str> {
+    let rest = NO_NUMBER.iter().find_map(|phrase| Some(message.split_once(phrase)?.1))?;
+    ['\'', '"'].into_iter().find_map(|mark| quoted(rest, mark).next())
+}
+
 /// Adds a clue that is not there yet.
 pub fn add(clues: &mut Vec<Clue>, clue: Clue) {
     const MOST: usize = 40;
@@ -101,6 +111,14 @@ mod tests {
         assert_eq!(distance("", ""), 0.0);
         assert_eq!(distance("abcd", "abxd"), 0.25);
         assert!(distance("Value 29 for day", "Value 28 for day") < distance("Value 29 for day", "nothing of the kind"));
+    }
+
+    #[test]
+    fn what_is_no_number_is_quoted() {
+        assert_eq!(no_number("invalid literal for int() with base 10: 'x;'"), Some("x;"));
+        assert_eq!(no_number("could not convert string to float: ''"), Some(""));
+        assert_eq!(no_number("For input string: \"1e\" under radix 16"), Some("1e"));
+        assert_eq!(no_number("unknown option 'x'"), None);
     }
 
     #[test]

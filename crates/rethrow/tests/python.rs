@@ -32,6 +32,10 @@ def parse(text):
     return None
 
 
+def price(item, rounding=Basket):
+    return item['price'] / rounding(1).size
+
+
 def check(options):
     if options.get('strict', False) not in (True, False):
         raise TypeError('strict is a switch')
@@ -80,19 +84,27 @@ OverflowError: basket is full
 
 const RENDER: &str = "\
 Traceback (most recent call last):
-  File \"/srv/app/shop.py\", line 32, in render
+  File \"/srv/app/shop.py\", line 36, in render
     return wrap(text, **options)
-  File \"/srv/app/shop.py\", line 51, in wrap
+  File \"/srv/app/shop.py\", line 55, in wrap
     return len(text) // (0 if strict and rest.get('fold') else width)
 ZeroDivisionError: integer division or modulo by zero
+";
+
+/// Any object that is a way to call `rounding` would do, but so does its default.
+const PRICE: &str = "\
+Traceback (most recent call last):
+  File \"/srv/app/shop.py\", line 26, in price
+    return item['price'] / rounding(1).size
+KeyError: 'price'
 ";
 
 /// Through a decorator, and only where the second half of a condition is looked at.
 const SHARE: &str = "\
 Traceback (most recent call last):
-  File \"/srv/app/shop.py\", line 38, in counting
+  File \"/srv/app/shop.py\", line 42, in counting
     return function(*args)
-  File \"/srv/app/shop.py\", line 45, in share
+  File \"/srv/app/shop.py\", line 49, in share
     if total < 10 ** 6 or parts.missing:
 AttributeError: 'int' object has no attribute 'missing'
 ";
@@ -156,6 +168,18 @@ fn a_decorated_function_is_called_for_what_its_decorator_made_of_it() {
     assert_eq!(ran.code, 0, "{}", ran.text);
     let test = std::fs::read_to_string(dir.join("rethrow.out/tests/test_shop_crash.py")).unwrap();
     assert!(ran.text.contains("frame 2 of 2") && test.contains("share("), "{}\n{test}", ran.text);
+}
+
+#[test]
+fn an_option_that_is_not_needed_is_left_out() {
+    for seed in ["1", "2", "3", "4"] {
+        let dir = folder(&format!("price-{seed}"));
+        let ran = rethrow(&dir, PRICE, &[&USUAL[..], &["--seed", seed]].concat());
+        assert_eq!(ran.code, 0, "{}", ran.text);
+        let test = std::fs::read_to_string(dir.join("rethrow.out/tests/test_shop_crash.py")).unwrap();
+        let call = test.lines().find(|l| l.trim_start().starts_with("price(")).unwrap_or_default();
+        assert!(!call.contains(","), "{test}");
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! statement pass.
 
 use super::Oracle;
-use crate::program::{Assignability, Program};
+use crate::program::{Assignability, Program, Ty};
 use crate::search::Stop;
 use crate::testcase::validity::{operand_ty, receiver};
 use crate::testcase::{Data, Stmt, TestCase, Var};
@@ -35,16 +35,17 @@ fn simpler(oracle: &mut Oracle<'_, '_>, program: &Program, test: &TestCase, at: 
     if receiver || !ty.is_reference() || matches!(stmt, Stmt::Cast { .. }) || matches!(test.stmt(old), Stmt::Null(_)) {
         return Ok(None);
     }
-    // without declared types there is no null that fits everything; `data` leaves such arguments out or makes them small
-    let nothing = if program.is_dynamic() { Stmt::Data(Data::None) } else { Stmt::Null(ty) };
+    // literals without declared type are made small by `data`
     if program.is_dynamic() && test.stmt(old).is_literal() {
         return Ok(None);
     }
     let mut candidates: Vec<TestCase> = Vec::new();
-    let mut null = test.clone();
-    null.insert(at, nothing);
-    *null.stmts[at + 1].operands_mut()[operand] = Var(at as u32);
-    candidates.push(null.sweep());
+    for nothing in nothings(program, stmt, ty) {
+        let mut without = test.clone();
+        without.insert(at, nothing);
+        *without.stmts[at + 1].operands_mut()[operand] = Var(at as u32);
+        candidates.push(without.sweep());
+    }
     if !test.stmt(old).is_literal() {
         for v in (0..old.0).map(Var) {
             if program.assignable(test.ty(program, v), ty) == Assignability::Yes && test.uses(old).count() == 1 {
@@ -64,9 +65,19 @@ fn simpler(oracle: &mut Oracle<'_, '_>, program: &Program, test: &TestCase, at: 
     Ok(None)
 }
 
-/// The order "simpler than": fewer calls, then fewer uses of anything but null, then fewer statements.
+/// What may stand for an argument that is not needed: without declared types, a call may do without it, and there is no null that fits everything.
+fn nothings(program: &Program, stmt: &Stmt, ty: Ty) -> Vec<Stmt> {
+    match stmt {
+        _ if !program.is_dynamic() => vec![Stmt::Null(ty)],
+        Stmt::New { .. } | Stmt::Call { .. } => vec![Stmt::Data(Data::Absent), Stmt::Data(Data::None)],
+        _ => vec![Stmt::Data(Data::None)],
+    }
+}
+
+/// The order "simpler than": fewer calls, then fewer uses of anything but nothing, then fewer statements.
 pub fn weight(test: &TestCase) -> (usize, usize, usize) {
     let calls = test.stmts.iter().filter(|s| !s.is_literal()).count();
-    let used = |s: &Stmt| s.operands().iter().filter(|v| !matches!(test.stmt(**v), Stmt::Null(_))).count();
+    let nothing = |v: Var| matches!(test.stmt(v), Stmt::Null(_) | Stmt::Data(Data::Absent | Data::None));
+    let used = |s: &Stmt| s.operands().into_iter().filter(|v| !nothing(*v)).count();
     (calls, test.stmts.iter().map(used).sum(), test.len())
 }

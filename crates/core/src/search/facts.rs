@@ -7,6 +7,7 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::execution::{Execution, Outcome, Seen};
+use crate::message;
 use crate::program::{MethodId, TypeId};
 use crate::testcase::{Data, Stmt, TestCase};
 
@@ -30,6 +31,8 @@ pub struct Facts {
     pairs: Ring<(Arc<str>, Arc<str>)>,
     /// Words that exceptions quoted: what was expected, missing or unknown.
     told: Ring<Arc<str>>,
+    /// Texts that were refused because they are no number.
+    no_numbers: Ring<Arc<str>>,
     /// Numbers and texts of tests that met the goal further in.
     met: Ring<i128>,
     met_texts: Ring<Arc<str>>,
@@ -79,6 +82,10 @@ impl Facts {
     /// Words that exceptions quoted: what was expected, missing or unknown.
     pub fn told(&self) -> &[Arc<str>] {
         &self.told.items
+    }
+    /// Texts that were refused because they are no number.
+    pub fn no_numbers(&self) -> &[Arc<str>] {
+        &self.no_numbers.items
     }
     /// Numbers of tests that met the goal further in.
     pub fn met(&self) -> &[i128] {
@@ -132,6 +139,7 @@ impl Facts {
         }
         let message = execution.thrown().and_then(|(_, chain)| chain.first()?.message.as_deref());
         message.into_iter().flat_map(quoted).for_each(|word| self.told.add(word.into()));
+        message.and_then(message::no_number).into_iter().for_each(|text| self.no_numbers.add(text.into()));
         let stopped = stopped_at(&execution.outcome);
         let cost = if costly(&execution.outcome) { COSTLY } else { 1 };
         for (i, stmt) in test.stmts.iter().enumerate() {

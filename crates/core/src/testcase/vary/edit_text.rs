@@ -6,7 +6,7 @@ use crate::rng::Rng;
 use crate::testcase::build::literals;
 
 const MAX_CHARS: usize = 300;
-/// How often a part that was compared with something else becomes what it was compared with.
+/// How often a part that was compared with something else becomes what it was compared with, and one that is no number becomes one.
 const FOLLOW: f64 = 0.15;
 const PAIRS: [(&str, &str); 8] = [("(", ")"), ("[", "]"), ("{", "}"), ("<", ">"), ("\"", "\""), ("'", "'"), ("`", "`"), ("\n", "\n")];
 
@@ -14,7 +14,7 @@ const PAIRS: [(&str, &str); 8] = [("(", ")"), ("[", "]"), ("{", "}"), ("<", ">")
 pub fn edit(context: &Context<'_, '_>, rng: &mut Rng, s: &str) -> String {
     let mut chars: Vec<char> = s.chars().collect();
     loop {
-        if context.policy.follows && rng.chance(FOLLOW) && follow_comparison(context, rng, &mut chars) {
+        if context.policy.follows && rng.chance(FOLLOW) && (make_number(context, rng, &mut chars) || follow_comparison(context, rng, &mut chars)) {
             break;
         }
         match rng.below(14) {
@@ -61,6 +61,38 @@ fn follow_comparison(context: &Context<'_, '_>, rng: &mut Rng, chars: &mut Vec<c
         }
     }
     false
+}
+
+/// A part that was refused because it is no number becomes one: there is no distance through a parser of numbers. Whether there was such a part.
+fn make_number(context: &Context<'_, '_>, rng: &mut Rng, chars: &mut Vec<char>) -> bool {
+    let refused = context.facts.no_numbers();
+    if refused.is_empty() || rng.chance(0.5) {
+        return false;
+    }
+    let text: String = chars.iter().collect();
+    let parts: Vec<&str> = refused.iter().map(|w| &**w).filter(|w| text.contains(w)).collect();
+    let Some(part) = rng.pick(&parts) else { return false };
+    let number = some_number(context, rng).to_string();
+    if part.is_empty() {
+        // what is missing was expected beside a mark or at an end
+        let marks: Vec<usize> =
+            (0..=chars.len()).filter(|i| *i == 0 || *i == chars.len() || !chars[*i].is_alphanumeric() || !chars[*i - 1].is_alphanumeric()).collect();
+        let at = rng.pick(&marks).copied().unwrap_or(0);
+        chars.splice(at..at, number.chars());
+    } else {
+        let last = rng.chance(0.5);
+        let at = if last { text.rfind(part) } else { text.find(part) }.unwrap_or(0);
+        *chars = [&text[..at], &number, &text[at + part.len()..]].concat().chars().collect();
+    }
+    true
+}
+
+fn some_number(context: &Context<'_, '_>, rng: &mut Rng) -> i64 {
+    match rng.below(4) {
+        0 => 0,
+        1 => rng.pick(context.palette.literals.ints()).copied().unwrap_or(1),
+        _ => rng.between(0, 100),
+    }
 }
 
 /// A cut is among them: an index beyond the end needs a text that ends early, which single removals hardly reach.
