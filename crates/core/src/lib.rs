@@ -11,6 +11,7 @@ pub mod objective;
 pub mod parsed;
 pub mod probe;
 pub mod program;
+pub mod report;
 pub mod rng;
 pub mod search;
 pub mod target;

@@ -12,7 +12,7 @@ use rethrow_python::{plan, trace};
 
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
-    let mut places = Places { search: Vec::new(), stdlib: Vec::new(), version: (3, 11) };
+    let mut places = Places { search: Vec::new(), stdlib: Vec::new(), version: (3, 11), shown: Vec::new() };
     let mut log = None;
     while let Some(arg) = args.next() {
         match arg.as_str() {

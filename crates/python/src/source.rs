@@ -36,7 +36,7 @@ pub(crate) use build::Origin;
 pub(crate) use file::{File, Lines};
 use find::Candidate;
 
-/// Where to look, and for which interpreter.
+/// Where to look, for which interpreter, and what is known beside the files.
 #[derive(Clone, Debug)]
 pub struct Places {
     /// `--source` folders, then the entries of `sys.path`, in order; those of the standard library may be among them.
@@ -45,6 +45,8 @@ pub struct Places {
     pub stdlib: Vec<PathBuf>,
     /// Major and minor version of the interpreter: since 3.12 comprehensions are not code of their own.
     pub version: (u32, u32),
+    /// Code that the report shows: how the program was called.
+    pub shown: Vec<String>,
 }
 
 /// More files, or bytes, than these are not read.

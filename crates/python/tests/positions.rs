@@ -23,7 +23,7 @@ fn cpython_has_the_same_places() {
         return;
     };
     let modules: Vec<String> = MODULES.iter().map(|m| m.to_string()).collect();
-    let loaded = source::load(&[], &modules, &Places { search: vec![dir], stdlib: Vec::new(), version: (3, 11) });
+    let loaded = source::load(&[], &modules, &Places { search: vec![dir], stdlib: Vec::new(), version: (3, 11), shown: Vec::new() });
     let types: Vec<_> = loaded.program.types().filter(|t| !loaded.program.ty(*t).platform).collect();
     let watch = plan::watch(&loaded.program, &loaded.sources, &types);
     assert!(watch.files.len() >= 4 && watch.plan.points > 1000 && watch.plan.branches > 500);

@@ -32,7 +32,7 @@ fn the_standard_library_is_lowered() {
     }
     modules.sort();
     let sample: Vec<String> = if full { modules } else { modules.into_iter().step_by(7).collect() };
-    let places = Places { search: vec![dir], stdlib: Vec::new(), version: (3, 11) };
+    let places = Places { search: vec![dir], stdlib: Vec::new(), version: (3, 11), shown: Vec::new() };
     let loaded = source::load(&[], &sample, &places);
     let program = &loaded.program;
     let mut lowered = 0;

@@ -5,6 +5,7 @@
 
 use rethrow_core::goal::{self, CrashGoal, Mismatch};
 use rethrow_core::program::Program;
+use rethrow_core::report::Report;
 use rethrow_core::trace::Trace;
 use rethrow_worker::process::probe;
 use rethrow_worker::sandbox::Layers;
@@ -24,6 +25,8 @@ pub struct Aligned {
     pub platform: Box<dyn Platform>,
     pub program: Program,
     pub goal: CrashGoal,
+    /// What the log says beside the trace.
+    pub report: Report,
     /// The log and the program's files, hashed.
     pub inputs: Vec<Input>,
     pub diagnostics: Vec<String>,
@@ -40,7 +43,7 @@ pub fn align(config: &Config, emit: &mut dyn FnMut(Event)) -> Result<Aligned, Us
     let (language, found, others) = read_trace(config, &mut notes)?;
     let program_frames = check_frames(&found.trace)?;
     emit(Event::Trace { exception: found.trace.thrown.exception.clone(), frames: program_frames, line: Some(found.first_line), others });
-    let opened = language::open(language, config, &found.trace, &mut notes)?;
+    let opened = language::open(language, config, &found, &mut notes)?;
     let inputs = read_inputs(config)?;
     emit(Event::Program { source: opened.source.clone(), classes: count_classes(&opened.program), runtime: opened.runtime.clone() });
     let goal = resolve(config, &opened, &notes)?;
@@ -50,7 +53,7 @@ pub fn align(config: &Config, emit: &mut dyn FnMut(Event)) -> Result<Aligned, Us
     notes.extend(goal.mismatches.first().map(|m| beyond(m, &*opened.platform)));
     notes.iter().for_each(|text| emit(Event::Note { text: text.clone() }));
     let Opened { platform, program, .. } = opened;
-    Ok(Aligned { platform, program, goal, inputs, diagnostics: notes })
+    Ok(Aligned { platform, program, goal, report: found.report, inputs, diagnostics: notes })
 }
 
 /// Enters a jail and leaves it: what it lacks is told now, not after a search.
@@ -78,7 +81,8 @@ fn read_trace(config: &Config, notes: &mut Vec<String>) -> Result<(Language, Fou
         return Err(UserError::NoSuchTrace { log, asked: config.pick, found });
     }
     let others = found.len() - 1;
-    let picked = found.swap_remove(config.pick - 1);
+    let mut picked = found.swap_remove(config.pick - 1);
+    picked.report = Report::read(&String::from_utf8_lossy(&bytes), picked.first_line);
     Ok((language, picked, others))
 }
 

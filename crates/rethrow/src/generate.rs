@@ -22,14 +22,13 @@ use rethrow_core::program::{Program, TypeId};
 use rethrow_core::search::grt::{Component, Generator, Round, Settings, World};
 use rethrow_core::search::{Limits, Stop};
 use rethrow_core::testcase::TestCase;
-use rethrow_core::trace::Trace;
 use rethrow_worker::process::Scratch;
 
 use crate::align::{banner, probe_sandbox};
 use crate::cli::{ComponentName, GeneratePreset};
 use crate::config::Config;
 use crate::error::UserError;
-use crate::language::{self, Language, Live, Opened, Suites};
+use crate::language::{self, FoundTrace, Language, Live, Opened, Suites};
 use crate::record::{write_atomically, write_quickly};
 use crate::report::{Event, Phase, Progress};
 use fresh::Fresh;
@@ -80,7 +79,7 @@ pub fn run(config: &Config, options: &Options, emit: &mut dyn FnMut(Event)) -> R
     let layers = probe_sandbox(config)?;
     emit(Event::Sandbox { layers: banner(config, &layers) });
     let mut notes = Vec::new();
-    let Opened { platform, program, runtime, source, .. } = language::open(Language::Java, config, &Trace::default(), &mut notes)?;
+    let Opened { platform, program, runtime, source, .. } = language::open(Language::Java, config, &FoundTrace::default(), &mut notes)?;
     let types = classes::select(&program, &options.classes)?;
     emit(Event::Program { source, classes: types.len(), runtime });
     notes.iter().for_each(|text| emit(Event::Note { text: text.clone() }));

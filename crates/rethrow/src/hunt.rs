@@ -5,6 +5,7 @@
 use rethrow_core::goal::CrashGoal;
 use rethrow_core::goal::hunt::Hunt;
 use rethrow_core::program::{Program, TypeId};
+use rethrow_core::report::Report;
 use rethrow_core::search::Found;
 use rethrow_core::trace::Throwable;
 
@@ -31,7 +32,7 @@ pub fn align(config: &Config, choice: &HuntChoice, emit: &mut dyn FnMut(Event)) 
     emit(Event::Hunt { wanted: choice.words(), callables: goal.frame(1).methods.len() });
     notes.iter().for_each(|text| emit(Event::Note { text: text.clone() }));
     let Opened { platform, program, .. } = opened;
-    Ok(Aligned { platform, program, goal, inputs, diagnostics: notes })
+    Ok(Aligned { platform, program, goal, report: Report::default(), inputs, diagnostics: notes })
 }
 
 /// The criteria, with the exception's whole name and its subtypes where the program knows them.

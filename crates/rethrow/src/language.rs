@@ -12,6 +12,7 @@ use rethrow_core::goal::CrashGoal;
 use rethrow_core::parsed::Parsed;
 use rethrow_core::probe::ProbePlan;
 use rethrow_core::program::{Program, TypeId};
+use rethrow_core::report::Report;
 use rethrow_core::search::grt::oracle::OracleRules;
 use rethrow_core::search::targets::BuildRules;
 use rethrow_core::target::confirmation::ConfirmPlan;
@@ -39,10 +40,13 @@ pub enum Language {
 }
 
 /// A trace and where it was found.
+#[derive(Default)]
 pub struct FoundTrace {
     pub trace: Trace,
     /// The line (from 1) that names the exception.
     pub first_line: usize,
+    /// What stands around it; read when it is picked.
+    pub report: Report,
 }
 
 /// All traces in the text; `log` names it in messages. A log may have traces of several languages: what the user gave for the program decides then.
@@ -67,12 +71,12 @@ fn traces_of(language: Language, bytes: &[u8], text: &str) -> Parsed<Vec<FoundTr
     match language {
         Language::Java => {
             let found = java_trace::parse_all(bytes);
-            let value = found.value.into_iter().map(|f| FoundTrace { trace: f.trace, first_line: f.first_line }).collect();
+            let value = found.value.into_iter().map(|f| FoundTrace { trace: f.trace, first_line: f.first_line, report: Report::default() }).collect();
             Parsed { value, diagnostics: found.diagnostics }
         }
         Language::Python => {
             let found = python_trace::parse_all(text);
-            let value = found.value.into_iter().map(|f| FoundTrace { trace: f.trace, first_line: f.first_line }).collect();
+            let value = found.value.into_iter().map(|f| FoundTrace { trace: f.trace, first_line: f.first_line, report: Report::default() }).collect();
             Parsed { value, diagnostics: found.diagnostics }
         }
     }
@@ -91,10 +95,10 @@ pub struct Opened {
 }
 
 /// Reads the program that the configuration names.
-pub fn open(language: Language, config: &Config, trace: &Trace, notes: &mut Vec<String>) -> Result<Opened, UserError> {
+pub fn open(language: Language, config: &Config, found: &FoundTrace, notes: &mut Vec<String>) -> Result<Opened, UserError> {
     match language {
-        Language::Java => java::open(config, trace, notes),
-        Language::Python => python::open(config, trace, notes),
+        Language::Java => java::open(config, &found.trace, notes),
+        Language::Python => python::open(config, &found.trace, &found.report, notes),
     }
 }
 

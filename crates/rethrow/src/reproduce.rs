@@ -130,6 +130,7 @@ impl<'c> Walk<'c> {
     fn new(config: &'c Config, mut aligned: Aligned) -> Result<Walk<'c>, UserError> {
         aligned.goal.same_message = config.search.match_message;
         let mut rules = aligned.platform.rules(&aligned.program, &aligned.goal);
+        rules.clues.extend(aligned.report.clues());
         rules.ignore_messages = !config.search.schedule().policy.messages;
         let unusable = |e: String| UserError::RunDirUnusable { path: config.run_dir.clone(), why: e };
         std::fs::create_dir_all(&config.run_dir).map_err(|e| unusable(e.to_string()))?;

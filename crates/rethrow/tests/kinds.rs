@@ -6,11 +6,20 @@
 #[path = "support/binary.rs"]
 mod binary;
 
+use std::path::{Path, PathBuf};
+
 use binary::{Ran, fixtures, folder, rethrow};
 
 fn run(kind: &str) -> Ran {
-    let kinds = fixtures().join("kinds");
-    let (log, classes) = (kinds.join("logs").join(kind).with_extension("log"), kinds.join("classes"));
+    run_log(kind, &log_of(kind))
+}
+
+fn log_of(kind: &str) -> PathBuf {
+    fixtures().join("kinds/logs").join(kind).with_extension("log")
+}
+
+fn run_log(kind: &str, log: &Path) -> Ran {
+    let classes = fixtures().join("kinds/classes");
     let args = ["reproduce", log.to_str().unwrap(), "-cp", classes.to_str().unwrap(), "-q", "--workers", "1"];
     rethrow(&folder("kinds", kind), &[&args[..], &["--budget", "60s", "--max-evaluations", "60000", "--confirm-runs", "1"]].concat())
 }
@@ -51,6 +60,18 @@ fn objects_of_the_platform_have_something_in_them() {
     for kind in ["document", "lines", "magic", "dates", "entries"] {
         reproduced(kind);
     }
+}
+
+/// What no search would find, the reporter shows.
+#[test]
+fn what_the_report_shows_is_tried() {
+    let crash = std::fs::read_to_string(log_of("sealed")).unwrap();
+    let report = folder("kinds", "report").join("report.md");
+    std::fs::write(&report, format!("Doesn't work:\n\n    String to = \"Rue de la Paix 7\";\n    Inputs.sealed(to);\n\n{crash}")).unwrap();
+    let ran = run_log("sealed-report", &report);
+    ran.check_verdict(0, "reproduced");
+    assert!(ran.test().unwrap().contains("sealed(\"Rue de la Paix 7\")"), "{:?}", ran.test());
+    assert!(ran.record["evaluations"].as_u64().unwrap() < 2000, "{:#}", ran.record);
 }
 
 /// The write that makes the inner frame crash is open to its own package only, so the test for the outer frame lives there as well.

@@ -63,12 +63,16 @@ def share(total, parts):
 
 def wrap(text, strict=False, width=70, indent='', **rest):
     return len(text) // (0 if strict and rest.get('fold') else width)
+
+
+def deliver(letter, stamps):
+    import zlib
+    if zlib.crc32(letter['to'].encode()) == 2559687638:
+        return stamps[2]
 ";
 const PARSE: &str = "\
 2026-03-02 08:14:55 ERROR failed
 Traceback (most recent call last):
-  File \"main.py\", line 4, in <module>
-    parse('basket;0')
   File \"/srv/app/shop.py\", line 21, in parse
     return 100 // int(fields[1])
 ZeroDivisionError: integer division or modulo by zero
@@ -89,6 +93,23 @@ Traceback (most recent call last):
   File \"/srv/app/shop.py\", line 55, in wrap
     return len(text) // (0 if strict and rest.get('fold') else width)
 ZeroDivisionError: integer division or modulo by zero
+";
+
+const REPORT: &str = "\
+## Delivering a letter fails
+The other day I tried
+```python
+import shop
+letter = {'to': 'Rue de la Paix 7', 'from': 'me'}
+shop.deliver(letter, ['air mail', 'priority'])
+```
+and it didn't work:
+
+Traceback (most recent call last):
+  File \"<stdin>\", line 1, in <module>
+  File \"/srv/app/shop.py\", line 61, in deliver
+    return stamps[2]
+IndexError: list index out of range
 ";
 
 /// Any object that is a way to call `rounding` would do, but so does its default.
@@ -168,6 +189,16 @@ fn a_decorated_function_is_called_for_what_its_decorator_made_of_it() {
     assert_eq!(ran.code, 0, "{}", ran.text);
     let test = std::fs::read_to_string(dir.join("rethrow.out/tests/test_shop_crash.py")).unwrap();
     assert!(ran.text.contains("frame 2 of 2") && test.contains("share("), "{}\n{test}", ran.text);
+}
+
+/// What no search would find, the reporter shows.
+#[test]
+fn what_the_report_shows_is_tried() {
+    let dir = folder("report");
+    let ran = rethrow(&dir, REPORT, &[&USUAL[..], &["--max-evaluations", "1000"]].concat());
+    assert_eq!(ran.code, 0, "{}", ran.text);
+    let test = std::fs::read_to_string(dir.join("rethrow.out/tests/test_shop_crash.py")).unwrap();
+    assert!(test.contains("deliver({\"to\": \"Rue de la Paix 7\"}, "), "{test}");
 }
 
 #[test]

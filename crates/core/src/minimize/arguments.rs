@@ -35,8 +35,8 @@ fn simpler(oracle: &mut Oracle<'_, '_>, program: &Program, test: &TestCase, at: 
     if receiver || !ty.is_reference() || matches!(stmt, Stmt::Cast { .. }) || matches!(test.stmt(old), Stmt::Null(_)) {
         return Ok(None);
     }
-    // literals without declared type are made small by `data`
-    if program.is_dynamic() && test.stmt(old).is_literal() {
+    // values without declared type are made small by `data`
+    if matches!(test.stmt(old), Stmt::Data(_)) {
         return Ok(None);
     }
     let mut candidates: Vec<TestCase> = Vec::new();

@@ -1,4 +1,4 @@
-//! Arguments in the examples of docstrings: `>>> apply(doc, patch)` shows what the function is given, if what is given is plain data.
+//! Arguments in the examples of docstrings and reports: `>>> apply(doc, patch)` shows what the function is given, if what is given is plain data.
 //!
 //! Nothing is executed: names that an example assigns a constant to are followed, everything else is left out.
 
@@ -11,17 +11,17 @@ use super::index::Param;
 use super::walk;
 
 /// Longer ones are programs; and what is parsed is nested at most so deep.
-const MAX_EXAMPLE: usize = 400;
+const MAX_EXAMPLE: usize = 1000;
 const MAX_EXAMPLES: usize = 60;
 /// Values of one parameter that are kept.
 const MAX_VALUES: usize = 4;
 
-/// What the examples in `text` pass to the parameter `name` of `callee`.
-pub fn values(text: &str, callee: &str, params: &[Param], name: &str) -> Vec<Data> {
+/// What the pieces of code pass to the parameter `name` of `callee`. What is no code is passed over.
+pub fn values<'c>(code: impl Iterator<Item = &'c str>, callee: &str, params: &[Param], name: &str) -> Vec<Data> {
     let mut known: FxHashMap<String, Data> = FxHashMap::default();
     let mut found: Vec<Data> = Vec::new();
-    for example in examples(text) {
-        let Ok(parsed) = ruff_python_parser::parse_module(&example) else { continue };
+    for example in code.filter(|e| e.len() <= MAX_EXAMPLE) {
+        let Ok(parsed) = ruff_python_parser::parse_module(example) else { continue };
         for stmt in parsed.into_syntax().body {
             if let Stmt::Assign(s) = &stmt
                 && let [Expr::Name(target)] = &s.targets[..]
@@ -63,7 +63,7 @@ fn argument<'e>(call: &'e ExprCall, callee: &str, params: &[Param], name: &str) 
 }
 
 /// The statements after prompts, with their continuation lines.
-fn examples(text: &str) -> Vec<String> {
+pub fn examples(text: &str) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     let mut open = false;
     for line in text.lines().map(str::trim_start) {
@@ -80,7 +80,6 @@ fn examples(text: &str) -> Vec<String> {
             open = false;
         }
     }
-    out.retain(|e| e.len() <= MAX_EXAMPLE);
     out.truncate(MAX_EXAMPLES);
     out
 }
@@ -99,10 +98,11 @@ mod tests {
         let text =
             "Applies.\n\n    >>> doc = {'a': 1}\n    >>> x = apply(doc, [\n    ...     {'op': 'add'}], deep=True)\n    {'a': 2}\n    >>> apply(other(), [])\n";
         let params = [param("doc"), param("patch"), param("deep")];
-        let of = |name: &str| values(text, "apply", &params, name);
+        let code = examples(text);
+        let of = |name: &str| values(code.iter().map(String::as_str), "apply", &params, name);
         assert_eq!(of("doc"), [Data::Dict(vec![(Data::text("a"), Data::Int(1))])]);
         assert_eq!(of("patch"), [Data::List(vec![Data::Dict(vec![(Data::text("op"), Data::text("add"))])]), Data::List(vec![])]);
         assert_eq!(of("deep"), [Data::Bool(true)]);
-        assert!(values(">>> apply(", "apply", &params, "doc").is_empty());
+        assert!(values(["apply("].into_iter(), "apply", &params, "doc").is_empty());
     }
 }

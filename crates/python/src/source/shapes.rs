@@ -131,7 +131,7 @@ impl Finder<'_> {
         all
     }
 
-    /// Values that the examples of the function's, its class's or its module's documentation pass.
+    /// Values that the report passes, and the examples of the function's, its class's or its module's documentation.
     fn shown(&self, (file, code): (usize, usize), module: &[Stmt], body: &[Stmt], param: &Param) -> Vec<Shape> {
         let index = &self.sources.files[file].index;
         let code = &index.codes[code];
@@ -145,9 +145,13 @@ impl Finder<'_> {
             Some(Node::Class(def)) => &def.body[..],
             _ => &[],
         };
-        let texts = [body, class_body, module].into_iter().filter_map(docstring::of);
-        let values = texts.flat_map(|text| examples::values(text, callee, &code.params, &param.name));
-        values.take(4).map(Shape::Value).collect()
+        let told = self.sources.places.shown.iter().map(String::as_str);
+        let mut values = examples::values(told, callee, &code.params, &param.name);
+        for text in [body, class_body, module].into_iter().filter_map(docstring::of) {
+            let examples = examples::examples(text);
+            values.extend(examples::values(examples.iter().map(String::as_str), callee, &code.params, &param.name));
+        }
+        values.into_iter().take(4).map(Shape::Value).collect()
     }
 
     /// Shapes by use, in this code and one step beyond it.

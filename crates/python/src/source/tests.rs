@@ -24,7 +24,7 @@ impl Folder {
         Folder(dir)
     }
     pub fn places(&self, version: (u32, u32)) -> Places {
-        Places { search: vec![self.0.clone()], stdlib: Vec::new(), version }
+        Places { search: vec![self.0.clone()], stdlib: Vec::new(), version, shown: Vec::new() }
     }
 }
 
@@ -37,7 +37,7 @@ impl Drop for Folder {
 /// One module `m` as a program.
 pub fn program_of(text: &str, version: (u32, u32)) -> (Program, Arc<Sources>) {
     let file = File::of_text(Path::new("/x/m.py"), "m", text.to_string(), version).unwrap();
-    build::build(Places { search: vec!["/x".into()], stdlib: Vec::new(), version }, vec![file], None)
+    build::build(Places { search: vec!["/x".into()], stdlib: Vec::new(), version, shown: Vec::new() }, vec![file], None)
 }
 
 fn shapes_of(text: &str, function: &str, parameter: &str) -> Vec<Shape> {
@@ -224,7 +224,7 @@ fn deep_source_is_taken() {
         "x = a".to_string() + &".b".repeat(20_000),
     ] {
         let Ok(file) = File::of_text(Path::new("/x/m.py"), "m", text, (3, 11)) else { continue };
-        let (program, _) = build::build(Places { search: Vec::new(), stdlib: Vec::new(), version: (3, 11) }, vec![file], None);
+        let (program, _) = build::build(Places { search: Vec::new(), stdlib: Vec::new(), version: (3, 11), shown: Vec::new() }, vec![file], None);
         let module = program.find_type("m").unwrap();
         program.methods_of(module).for_each(|m| drop(program.body(m)));
         assert_eq!(program.unreadable().len(), 0);

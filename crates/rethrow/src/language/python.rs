@@ -7,6 +7,7 @@ use std::sync::Arc;
 use rethrow_core::goal::CrashGoal;
 use rethrow_core::objective::context;
 use rethrow_core::program::{Flags, MethodId, MethodKind, Program, TypeId};
+use rethrow_core::report::Report;
 use rethrow_core::search::targets::BuildRules;
 use rethrow_core::target::Render;
 use rethrow_core::target::confirmation::ConfirmPlan;
@@ -42,7 +43,7 @@ struct Python {
 }
 
 /// Asks the interpreter where its modules are and reads the packages that the trace goes through.
-pub fn open(config: &Config, trace: &Trace, notes: &mut Vec<String>) -> Result<Opened, UserError> {
+pub fn open(config: &Config, trace: &Trace, report: &Report, notes: &mut Vec<String>) -> Result<Opened, UserError> {
     if let Some(path) = config.source.iter().find(|path| !path.is_dir()) {
         return Err(UserError::SourceMissing { path: path.clone() });
     }
@@ -52,7 +53,7 @@ pub fn open(config: &Config, trace: &Trace, notes: &mut Vec<String>) -> Result<O
     }
     let (major, minor, _) = interpreter.version;
     let search = config.source.iter().chain(&interpreter.sys_path).cloned().collect();
-    let places = Places { search, stdlib: interpreter.stdlib.clone(), version: (major, minor) };
+    let places = Places { search, stdlib: interpreter.stdlib.clone(), version: (major, minor), shown: report.code.clone() };
     let loaded = source::load(&[trace], &[], &places);
     notes.extend(loaded.diagnostics.iter().map(ToString::to_string));
     let trace = source::align(trace, &loaded.sources);
@@ -76,7 +77,7 @@ pub fn open_hunt(config: &Config, choice: &HuntChoice, module: &str, notes: &mut
     let members = asked.map_err(|e| UserError::NotImportable { why: e.to_string() })?;
     let (major, minor, _) = interpreter.version;
     let search = config.source.iter().chain(&interpreter.sys_path).cloned().collect();
-    let places = Places { search, stdlib: interpreter.stdlib.clone(), version: (major, minor) };
+    let places = Places { search, stdlib: interpreter.stdlib.clone(), version: (major, minor), shown: Vec::new() };
     let loaded = source::load_module(module, &members, &places);
     notes.extend(loaded.diagnostics.iter().map(ToString::to_string));
     let goal = hunted(choice, module, &members, &loaded)?;
