@@ -56,6 +56,13 @@ pub fn no_number(message: &str) -> Option<&str> {
     ['\'', '"'].into_iter().find_map(|mark| quoted(rest, mark).next())
 }
 
+/// The class that an object was refused for not being: `class a.B cannot be cast to class c.D (…)`. Arrays are left alone.
+pub fn no_instance(message: &str) -> Option<&str> {
+    let rest = message.split_once(" cannot be cast to ")?.1;
+    let name = rest.strip_prefix("class ").unwrap_or(rest).split(' ').next()?;
+    Some(name).filter(|n| !n.is_empty() && !n.starts_with('['))
+}
+
 /// Adds a clue that is not there yet.
 pub fn add(clues: &mut Vec<Clue>, clue: Clue) {
     const MOST: usize = 40;
@@ -119,6 +126,14 @@ mod tests {
         assert_eq!(no_number("could not convert string to float: ''"), Some(""));
         assert_eq!(no_number("For input string: \"1e\" under radix 16"), Some("1e"));
         assert_eq!(no_number("unknown option 'x'"), None);
+    }
+
+    #[test]
+    fn a_refused_cast_names_the_class() {
+        assert_eq!(no_instance("class a.B cannot be cast to class c.D (a.B and c.D are in unnamed module)"), Some("c.D"));
+        assert_eq!(no_instance("a.B cannot be cast to java.lang.String"), Some("java.lang.String"));
+        assert_eq!(no_instance("a.B cannot be cast to [I"), None);
+        assert_eq!(no_instance("cannot be cast"), None);
     }
 
     #[test]

@@ -62,6 +62,12 @@ fn objects_of_the_platform_have_something_in_them() {
     }
 }
 
+#[test]
+fn a_refused_cast_tells_what_an_erased_parameter_has_to_be() {
+    let test = reproduced("erased");
+    assert!(test.contains("BitSet"), "{test}");
+}
+
 /// What no search would find, the reporter shows.
 #[test]
 fn what_the_report_shows_is_tried() {

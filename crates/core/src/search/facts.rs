@@ -37,6 +37,8 @@ pub struct Facts {
     met: Ring<i128>,
     met_texts: Ring<Arc<str>>,
     returned: FxHashMap<MethodId, Vec<TypeId>>,
+    /// Classes that objects were refused for not being.
+    refused: FxHashMap<MethodId, Vec<Arc<str>>>,
     calls: FxHashMap<MethodId, Calls>,
 }
 
@@ -99,6 +101,10 @@ impl Facts {
     pub fn returned(&self, method: MethodId) -> &[TypeId] {
         self.returned.get(&method).map_or(&[], |v| v)
     }
+    /// Names of classes that a call of the method asked an object to be, in vain.
+    pub fn asked_for(&self, method: MethodId) -> &[Arc<str>] {
+        self.refused.get(&method).map_or(&[], |v| v)
+    }
     /// How much a way to build an object deserves another try, in (0, 1]: the share of its calls that returned.
     pub fn trust(&self, method: Option<MethodId>) -> f64 {
         let calls = method.and_then(|m| self.calls.get(&m)).copied().unwrap_or_default();
@@ -141,6 +147,13 @@ impl Facts {
         message.into_iter().flat_map(quoted).for_each(|word| self.told.add(word.into()));
         message.and_then(message::no_number).into_iter().for_each(|text| self.no_numbers.add(text.into()));
         let stopped = stopped_at(&execution.outcome);
+        let asked = message.and_then(message::no_instance).zip(test.stmts.get(stopped).and_then(Stmt::callee));
+        if let Some((class, callee)) = asked {
+            let known = self.refused.entry(callee).or_default();
+            if known.len() < MAX_CLASSES && known.iter().all(|k| **k != *class) {
+                known.push(class.into());
+            }
+        }
         let cost = if costly(&execution.outcome) { COSTLY } else { 1 };
         for (i, stmt) in test.stmts.iter().enumerate() {
             let Some(callee) = stmt.callee() else {
@@ -155,13 +168,16 @@ impl Facts {
             calls.hung = calls.hung.saturating_add(u32::from(i == stopped && cost > 1));
             if let (Stmt::Call { method, .. }, Some(Some(ty))) = (stmt, execution.types.get(i)) {
                 let known = self.returned.entry(*method).or_default();
-                if !known.contains(ty) && known.len() < 16 {
+                if !known.contains(ty) && known.len() < MAX_CLASSES {
                     known.push(*ty);
                 }
             }
         }
     }
 }
+
+/// Classes that are kept for one method.
+const MAX_CLASSES: usize = 16;
 
 /// Numbers up to this come by themselves.
 const COMMON: u128 = 10;
@@ -202,6 +218,7 @@ fn stopped_at(outcome: &Outcome) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trace::Throwable;
 
     #[test]
     fn texts_and_numbers_of_a_crash_further_in_are_remembered() {
@@ -212,6 +229,20 @@ mod tests {
             assert_eq!(texts.iter().map(|t| &**t).collect::<Vec<_>>(), ["a: b", "&x"]);
         }
         assert_eq!(facts.met(), [4711], "small numbers come by themselves");
+    }
+
+    #[test]
+    fn classes_of_refused_casts_are_remembered_for_the_call() {
+        let method = MethodId(3);
+        let test = TestCase { stmts: vec![Stmt::Call { method, recv: None, args: Vec::new() }] };
+        let refused = |to: &str| {
+            let thrown = Throwable { message: Some(format!("a.B cannot be cast to {to}")), ..Throwable::default() };
+            Execution::ended(Outcome::Thrown { at: 0, chain: vec![thrown].into() })
+        };
+        let mut facts = Facts::default();
+        ["c.D", "c.E", "c.D"].iter().for_each(|to| facts.learn(&test, &refused(to)));
+        assert_eq!(facts.asked_for(method).iter().map(|t| &**t).collect::<Vec<_>>(), ["c.D", "c.E"]);
+        assert!(facts.asked_for(MethodId(4)).is_empty());
     }
 
     #[test]

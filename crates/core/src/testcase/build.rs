@@ -17,6 +17,7 @@ pub mod told;
 use crate::program::{Assignability, Base, Flags, MethodId, MethodKind, Prim, Program, Ty, TypeId};
 use crate::rng::Rng;
 use crate::search::facts::Facts;
+use crate::testcase::portable::{TyName, find_ty};
 use crate::testcase::{Stmt, TestCase, Value, Var, needs_receiver};
 
 pub use drawn::{Objects, Offer};
@@ -302,6 +303,9 @@ impl<'a, 'p> Maker<'a, 'p> {
         if let Some(told) = self.told_type(ty) {
             return told;
         }
+        if let Some(asked) = param.and_then(|(method, _)| self.asked_for(method, ty)) {
+            return asked;
+        }
         if let Some((method, i)) = param
             && self.rng.chance(self.policy.cast)
         {
@@ -334,6 +338,17 @@ impl<'a, 'p> Maker<'a, 'p> {
             }
         }
         ty
+    }
+
+    /// Half of the time a class that calls of the method asked for in vain: what an erased type stands for shows only when it is cast.
+    fn asked_for(&mut self, method: MethodId, ty: Ty) -> Option<Ty> {
+        let asked = self.facts.asked_for(method);
+        if !self.policy.follows || asked.is_empty() || self.rng.chance(0.5) {
+            return None;
+        }
+        let name = self.rng.pick(asked)?;
+        let found = find_ty(self.program(), &TyName(name.to_string())).ok()?;
+        (found != ty && self.program().assignable(found, ty) == Assignability::Yes).then_some(found)
     }
 
     /// A new object by one of the ways that the palette knows.
