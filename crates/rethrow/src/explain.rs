@@ -2,7 +2,7 @@
 //!
 //! Only what was seen is told. The record keeps it ([`Explanation`]), the closing block prints it.
 
-use rethrow_core::program::TypeId;
+use rethrow_core::program::{Program, TypeId};
 use rethrow_core::search::Evaluator;
 use rethrow_core::search::blocked::Obstacle;
 use rethrow_core::search::targets::{BuildRules, palette};
@@ -13,8 +13,6 @@ use crate::config::Config;
 
 /// So many of each kind are told.
 const TOLD: usize = 3;
-/// The exceptions of a class that is not there; the message is its name.
-const ABSENT: [&str; 2] = ["java.lang.NoClassDefFoundError", "java.lang.ClassNotFoundException"];
 
 /// See the module documentation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,17 +70,17 @@ pub fn explain(evaluator: &Evaluator<'_>, aligned: &Aligned, rules: &BuildRules,
     let mut told = obstacle.map_or_else(Explanation::default, |obstacle| of_obstacle(obstacle, aligned));
     told.level = level;
     told.refused = commonest(evaluator.tally.refused.clone());
-    told.missing_classes = missing_classes(&evaluator.tally.messages);
+    told.missing_classes = missing_classes(&aligned.program, &evaluator.tally.messages);
     told.unbuilt = unbuilt(aligned, rules, level);
     Some(told)
 }
 
 /// What a hunt met instead.
-pub fn explain_hunt(evaluator: &Evaluator<'_>, config: &Config) -> Explanation {
+pub fn explain_hunt(evaluator: &Evaluator<'_>, program: &Program, config: &Config) -> Explanation {
     let tally = &evaluator.tally;
     let instead = commonest(tally.crashes.clone());
     let mut told = Explanation { level: 1, tests: evaluator.evaluations(), instead, refused: commonest(tally.refused.clone()), ..Explanation::default() };
-    told.missing_classes = missing_classes(&tally.messages);
+    told.missing_classes = missing_classes(program, &tally.messages);
     told.next = advice(&told, config, 0);
     told
 }
@@ -109,12 +107,13 @@ fn commonest(mut counts: Vec<(String, u64)>) -> Vec<Counted> {
     counts.into_iter().take(TOLD).map(|(what, times)| Counted { what, times }).collect()
 }
 
-/// Names of classes that were looked for in vain.
-fn missing_classes(messages: &[(String, Vec<String>)]) -> Vec<String> {
-    let absent = messages.iter().filter(|(exception, _)| ABSENT.contains(&exception.as_str())).flat_map(|(_, messages)| messages);
+/// Names of classes that were looked for in vain, and that the program itself names: a test that invents a name finds no class either.
+fn missing_classes(program: &Program, messages: &[(String, Vec<String>)]) -> Vec<String> {
+    let of = |exception: &'static str| messages.iter().filter(move |(e, _)| e == exception).flat_map(|(_, messages)| messages);
     // the message may also tell of an initialiser that failed
-    let name = |m: &String| !m.is_empty() && !m.contains(' ');
-    let mut names: Vec<String> = absent.filter(|m| name(m)).map(|m| m.replace('/', ".")).collect();
+    let unlinked = of("java.lang.NoClassDefFoundError").filter(|m| !m.is_empty() && !m.contains(' '));
+    let unloaded = of("java.lang.ClassNotFoundException").filter(|m| program.find_mentioned(m).is_some());
+    let mut names: Vec<String> = unlinked.chain(unloaded).map(|m| m.replace('/', ".")).collect();
     names.sort();
     names.dedup();
     names.truncate(TOLD);
@@ -201,14 +200,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn absent_classes_are_named_with_dots_and_failed_initialisers_are_not() {
+    fn absent_classes_are_named_with_dots_and_failed_initialisers_and_invented_names_are_not() {
+        let program = rethrow_core::toy::load("").unwrap();
         let messages = |e: &str, m: &[&str]| (e.to_string(), m.iter().map(|m| m.to_string()).collect::<Vec<_>>());
         let all = [
             messages("java.lang.NoClassDefFoundError", &["org/x/Y", "Could not initialize class a.B"]),
             messages("java.lang.ClassNotFoundException", &["org.x.Y", "a.Z"]),
             messages("java.lang.IllegalStateException", &["a/b"]),
         ];
-        assert_eq!(missing_classes(&all), ["a.Z", "org.x.Y"]);
+        assert_eq!(missing_classes(&program, &all), ["org.x.Y"]);
     }
 
     #[test]

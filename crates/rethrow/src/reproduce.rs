@@ -232,7 +232,7 @@ impl<'c> Walk<'c> {
     fn note_search(&self, evaluator: &Evaluator<'_>, record: &mut RunRecord) {
         note_stats(evaluator, record);
         if self.goal().hunt.is_some() {
-            record.explanation = evaluator.found().is_none().then(|| explain_hunt(evaluator, self.config));
+            record.explanation = evaluator.found().is_none().then(|| explain_hunt(evaluator, &self.aligned.program, self.config));
             return;
         }
         let mut told = explain(evaluator, &self.aligned, &self.rules, self.wanted());
