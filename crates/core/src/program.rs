@@ -8,6 +8,7 @@ pub mod call_graph;
 pub mod cfg;
 pub mod control_dependence;
 pub mod dominators;
+pub mod generic;
 pub mod ir;
 pub mod literals;
 pub mod mod_ref;
@@ -20,6 +21,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
+pub use generic::Generic;
 pub use parameter::{Parameter, Shape, Taking};
 pub use ty::{Assignability, Base, Prim, Ty};
 
@@ -158,6 +160,10 @@ pub trait BodySource: Send + Sync {
     }
     /// What is known of the parameters of a method, in the order of its signature; empty where declared types say it all.
     fn parameters(&self, _program: &Program, _method: MethodId) -> Vec<Parameter> {
+        Vec::new()
+    }
+    /// How the parameters of a method are declared beyond their erasure, in the order of its signature; empty if as their erasure.
+    fn generics(&self, _program: &Program, _method: MethodId) -> Vec<Generic> {
         Vec::new()
     }
 }
@@ -376,6 +382,10 @@ impl Program {
         let found: Arc<[Parameter]> = self.source.parameters(self, id).into();
         self.parameters.lock().expect("no holder panics").insert(id, found.clone());
         found
+    }
+    /// How the parameters of a method are declared beyond their erasure; empty if as their erasure. Reads the class each time.
+    pub fn generics(&self, id: MethodId) -> Vec<Generic> {
+        self.source.generics(self, id)
     }
     /// The ways in which an instruction itself raises exactly that exception, to be given to [`ir::Body::may_raise`]. For a frame
     /// that called on, look for calls ([`ir::Hazards::CALL`], [`ir::Hazards::INIT`]) instead.

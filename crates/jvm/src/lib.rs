@@ -10,4 +10,5 @@ pub mod launch;
 pub mod lower;
 pub mod message;
 pub mod rules;
+pub(crate) mod signature;
 pub mod trace;

@@ -3,6 +3,7 @@
 //! Total: code that no JVM would accept gives an error text. It does not verify beyond what lowering needs (stack depths and value widths).
 
 mod draft;
+mod generic;
 mod pool;
 mod stack;
 mod translate;
@@ -10,9 +11,9 @@ mod translate;
 use std::sync::{Arc, Mutex};
 
 use rethrow_core::program::ir::{Body, Hazards};
-use rethrow_core::program::{BodySource, MethodId, Program, TypeId};
+use rethrow_core::program::{BodySource, Generic, MethodId, Program, TypeId};
 
-use crate::classfile::ClassFile;
+use crate::classfile::{ClassFile, Member};
 use crate::classpath::ClassPath;
 
 /// Lowers the methods of a class path.
@@ -45,20 +46,33 @@ impl Lowering {
     }
 }
 
+/// Members were added in the order of the file.
+fn member<'c, 'b>(program: &Program, class: &'c ClassFile<'b>, method: MethodId) -> Result<&'c Member<'b>, String> {
+    let first = program.methods_of(program.method(method).owner).next().ok_or("the method is gone")?;
+    let member = class.methods.get((method.0 - first.0) as usize);
+    let member = member.filter(|m| m.name == *program.method_name(method) || m.name.to_str_lossy() == program.method_name(method));
+    Ok(member.ok_or("the class has changed since it was loaded")?)
+}
+
 impl BodySource for Lowering {
     fn body(&self, program: &Program, method: MethodId) -> Result<Option<Body>, String> {
         let owner = program.method(method).owner;
         let bytes = self.bytes(program, owner)?;
         let class = ClassFile::parse(&bytes).map_err(|e| e.to_string())?;
-        // Members were added in the order of the file.
-        let first = program.methods_of(owner).next().ok_or("the method is gone")?;
-        let member = class.methods.get((method.0 - first.0) as usize);
-        let member = member.filter(|m| m.name == *program.method_name(method) || m.name.to_str_lossy() == program.method_name(method));
-        let member = member.ok_or("the class has changed since it was loaded")?;
+        let member = member(program, &class, method)?;
         match member.code(&class.pool) {
             None => Ok(None),
             Some(code) => translate::lower(program, owner, &class, member, &code.map_err(|e| e.to_string())?).map(Some),
         }
+    }
+
+    fn generics(&self, program: &Program, method: MethodId) -> Vec<Generic> {
+        let Ok(bytes) = self.bytes(program, program.method(method).owner) else { return Vec::new() };
+        let Ok(class) = ClassFile::parse(&bytes) else { return Vec::new() };
+        let signature = member(program, &class, method).ok().and_then(|m| m.signature(&class.pool));
+        let Some(signature) = signature.map(|s| s.to_str_lossy().into_owned()) else { return Vec::new() };
+        let around = class.signature().map(|s| s.to_str_lossy().into_owned());
+        generic::parameters(program, around.as_deref(), &signature, program.signature(method).params.len())
     }
 
     /// By the table of chapter 6 of the JVM specification. Only exact types: the JVM never raises a subclass.

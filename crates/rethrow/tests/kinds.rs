@@ -63,6 +63,12 @@ fn objects_of_the_platform_have_something_in_them() {
 }
 
 #[test]
+fn containers_hold_what_they_are_declared_to_hold() {
+    let test = reproduced("typed");
+    assert!(test.matches(".put(").count() >= 2 && test.contains("BitSet"), "{test}");
+}
+
+#[test]
 fn a_refused_cast_tells_what_an_erased_parameter_has_to_be() {
     let test = reproduced("erased");
     assert!(test.contains("BitSet"), "{test}");

@@ -14,7 +14,9 @@ pub mod stubs;
 pub mod surroundings;
 pub mod told;
 
-use crate::program::{Assignability, Base, Flags, MethodId, MethodKind, Prim, Program, Ty, TypeId};
+use std::rc::Rc;
+
+use crate::program::{Assignability, Base, Flags, Generic, MethodId, MethodKind, Prim, Program, Ty, TypeId};
 use crate::rng::Rng;
 use crate::search::facts::Facts;
 use crate::testcase::portable::{TyName, find_ty};
@@ -100,11 +102,14 @@ pub struct Maker<'a, 'p> {
     pub test: TestCase,
     depth: u32,
     pool: Option<&'a dyn Objects>,
+    /// The type arguments of what is being made, and of what is being filled.
+    bound: Option<Rc<[Option<Ty>]>>,
+    filling: Option<Rc<[Option<Ty>]>>,
 }
 
 impl<'a, 'p> Maker<'a, 'p> {
     pub fn new(palette: &'a Palette<'p>, facts: &'a Facts, policy: &'a Policy, rng: &'a mut Rng, test: TestCase) -> Self {
-        Maker { palette, facts, policy, rng, test, depth: 0, pool: None }
+        Maker { palette, facts, policy, rng, test, depth: 0, pool: None, bound: None, filling: None }
     }
 
     /// Objects may also come from `pool`.
@@ -187,6 +192,13 @@ impl<'a, 'p> Maker<'a, 'p> {
 
     /// A non-null value to call something on.
     pub fn receiver(&mut self, ty: Ty) -> Option<Var> {
+        let bound = self.bound.take();
+        let made = self.some_receiver(ty);
+        self.bound = bound;
+        made
+    }
+
+    fn some_receiver(&mut self, ty: Ty) -> Option<Var> {
         let known: Vec<Var> = self.assignable_vars(ty).into_iter().filter(|v| !matches!(self.test.stmt(*v), Stmt::Null(_))).collect();
         if !known.is_empty() && self.rng.chance(0.9) {
             return self.rng.pick(&known).copied();
@@ -196,6 +208,38 @@ impl<'a, 'p> Maker<'a, 'p> {
 
     /// A value of type `ty`, for parameter `param` if it is an argument.
     pub fn value(&mut self, ty: Ty, param: Option<(MethodId, usize)>) -> Option<Var> {
+        let ty = self.element(ty, param).unwrap_or(ty);
+        let bound = self.bound_by(ty, param);
+        let outer = (std::mem::replace(&mut self.bound, bound), self.filling.take());
+        let made = self.some_value(ty, param);
+        (self.bound, self.filling) = outer;
+        made
+    }
+
+    /// The type arguments that a parameter is declared with.
+    fn bound_by(&self, ty: Ty, param: Option<(MethodId, usize)>) -> Option<Rc<[Option<Ty>]>> {
+        let (method, i) = param?;
+        // only the platform's containers are filled
+        if !ty.as_ref().is_some_and(|t| self.program().ty(t).platform) || ty == self.program().well_known().string {
+            return None;
+        }
+        match self.palette.generics(method).get(i)? {
+            Generic::With(args) => Some(args.clone().into()),
+            _ => None,
+        }
+    }
+
+    /// What the container being filled is declared to hold, where the parameter takes it.
+    fn element(&mut self, ty: Ty, param: Option<(MethodId, usize)>) -> Option<Ty> {
+        const DECLARED: f64 = 0.85;
+        let (filling, (method, i)) = (self.filling.as_ref()?, param?);
+        let Generic::Variable(n) = self.palette.generics(method).get(i)?.clone() else { return None };
+        let element = (*filling.get(n)?)?;
+        let fits = self.program().assignable(element, ty) == Assignability::Yes;
+        (fits && self.rng.chance(DECLARED)).then_some(element)
+    }
+
+    fn some_value(&mut self, ty: Ty, param: Option<(MethodId, usize)>) -> Option<Var> {
         if let Some(told) = self.told_value(ty, param) {
             return Some(told);
         }

@@ -76,7 +76,9 @@ impl Maker<'_, '_> {
         while !fillers.is_empty() && self.test.len() < crate::testcase::validity::MAX_STATEMENTS && self.rng.chance(FILL) {
             let filler = fillers[self.rng.below(fillers.len())];
             self.depth += 1;
+            self.filling.clone_from(&self.bound);
             let filled = self.call_on(filler, object);
+            self.filling = None;
             self.depth -= 1;
             if filled.is_none() {
                 return;
