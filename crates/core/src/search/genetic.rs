@@ -29,6 +29,9 @@ pub enum Restart {
     Never,
     /// After so many evaluations without improvement.
     Stagnation(u64),
+    /// After so many evaluations in which the fitness did not improve, whatever else did: a new population begins, and after the next such time it mixes
+    /// with the one that was set aside.
+    Plateau(u64),
     /// After so many evaluations.
     Every(u64),
 }
@@ -97,6 +100,8 @@ pub struct Genetic<'p> {
     pub age: u64,
     /// What showed something new.
     pub archive: Archive,
+    /// The population that was set aside for a new one.
+    pub aside: Vec<Scored>,
 }
 
 impl Engine for Genetic<'_> {
@@ -108,25 +113,22 @@ impl Engine for Genetic<'_> {
         let end = evaluator.evaluations() + self.slice;
         let mut size = self.size.max(self.parameters.population);
         if self.population.is_empty() {
-            let first = if self.palette.program.is_dynamic() { size.max(SCOUTS) } else { size };
-            self.population = self.fresh(evaluator, rng, first, Vec::new())?;
-            self.population.truncate(size);
+            self.population = self.scouted(evaluator, rng, size)?;
         }
-        let mut watch = Stagnation::begin(&self.population, evaluator);
+        let mut watch = Stagnation::begin(&self.population, evaluator.evaluations());
         // a population that cannot be built or that produces nothing but duplicates is out of ideas
         let mut idle = 0;
         while evaluator.evaluations() < end && !self.population.is_empty() && idle < 50 {
             let before = evaluator.evaluations();
             self.generation(evaluator, rng, size, watch.stuck(evaluator))?;
             idle = if evaluator.evaluations() == before { idle + 1 } else { 0 };
-            watch.note(&self.population, evaluator);
+            watch.note(&self.population, evaluator.evaluations());
             self.age += evaluator.evaluations() - before;
             if self.is_over(&watch, evaluator) {
                 size = (size + self.parameters.growth).min(self.parameters.max_population);
                 self.age = 0;
-                let kept = self.population.drain(..self.parameters.keep.min(self.population.len())).collect();
-                self.population = self.fresh(evaluator, rng, size, kept)?;
-                watch = Stagnation::begin(&self.population, evaluator);
+                self.begin_anew(evaluator, rng, size)?;
+                watch = Stagnation::begin(&self.population, evaluator.evaluations());
             }
         }
         // an attempt that is measured in evaluations goes on in the next slice
@@ -135,26 +137,28 @@ impl Engine for Genetic<'_> {
     }
 }
 
-/// The best score of a population and since when.
+/// The best score of a population and since when; and since when its fitness.
 struct Stagnation {
     best: Option<Score>,
     since: u64,
+    plateau: u64,
 }
 
 impl Stagnation {
-    fn begin(population: &[Scored], evaluator: &Evaluator<'_>) -> Stagnation {
-        Stagnation { best: population.first().map(|s| s.score.clone()), since: evaluator.evaluations() }
+    fn begin(population: &[Scored], now: u64) -> Stagnation {
+        Stagnation { best: population.first().map(|s| s.score.clone()), since: now, plateau: now }
     }
     /// How long nothing has improved: 1 from [`STUCK`] evaluations on.
     fn stuck(&self, evaluator: &Evaluator<'_>) -> f64 {
         ((evaluator.evaluations() - self.since) as f64 / STUCK).min(1.0)
     }
-    fn note(&mut self, population: &[Scored], evaluator: &Evaluator<'_>) {
-        let now = population.first().map(|s| &s.score);
-        if let (Some(now), Some(best)) = (now, &self.best)
-            && now.rank(best) == Ordering::Less
+    fn note(&mut self, population: &[Scored], now: u64) {
+        let first = population.first().map(|s| &s.score);
+        if let (Some(first), Some(best)) = (first, &self.best)
+            && first.rank(best) == Ordering::Less
         {
-            *self = Stagnation::begin(population, evaluator);
+            let plateau = if first.value == best.value { self.plateau } else { now };
+            *self = Stagnation { plateau, ..Stagnation::begin(population, now) };
         }
     }
 }
@@ -164,8 +168,34 @@ impl Genetic<'_> {
         match self.parameters.restart {
             Restart::Never => false,
             Restart::Stagnation(limit) => evaluator.evaluations() - watch.since > limit,
+            Restart::Plateau(limit) => evaluator.evaluations() - watch.plateau > limit,
             Restart::Every(limit) => self.age >= limit,
         }
+    }
+
+    fn begin_anew(&mut self, evaluator: &mut Evaluator<'_>, rng: &mut Rng, size: usize) -> Result<(), Stop> {
+        if !self.aside.is_empty() {
+            self.population.append(&mut self.aside);
+            sort(&mut self.population);
+            self.population.truncate(size);
+            return Ok(());
+        }
+        if matches!(self.parameters.restart, Restart::Plateau(_)) {
+            let fresh = self.scouted(evaluator, rng, size)?;
+            self.aside = std::mem::replace(&mut self.population, fresh);
+            return Ok(());
+        }
+        let kept = self.population.drain(..self.parameters.keep.min(self.population.len())).collect();
+        self.population = self.fresh(evaluator, rng, size, kept)?;
+        Ok(())
+    }
+
+    /// The fittest of a first generation, which is larger where types are not declared.
+    fn scouted(&self, evaluator: &mut Evaluator<'_>, rng: &mut Rng, size: usize) -> Result<Vec<Scored>, Stop> {
+        let first = if self.palette.program.is_dynamic() { size.max(SCOUTS) } else { size };
+        let mut population = self.fresh(evaluator, rng, first, Vec::new())?;
+        population.truncate(size);
+        Ok(population)
     }
 
     /// Guided initialisation, evaluated and sorted.
@@ -285,6 +315,22 @@ mod tests {
         let mut test = TestCase::default();
         test.push(Stmt::Lit(Value::Int(name)));
         Scored { test, score: Score { value, missing: 0, blocks: None, met: false } }
+    }
+
+    #[test]
+    fn a_plateau_of_the_fitness_lasts_while_only_the_second_objective_improves() {
+        let of = |value: f64, missing: u32| {
+            let mut one = scored(1, value);
+            one.score.missing = missing;
+            [one]
+        };
+        let mut watch = Stagnation::begin(&of(0.5, 9), 10);
+        watch.note(&of(0.5, 7), 20);
+        assert_eq!((watch.since, watch.plateau), (20, 10));
+        watch.note(&of(0.5, 7), 30);
+        assert_eq!((watch.since, watch.plateau), (20, 10), "nothing improved");
+        watch.note(&of(0.4, 8), 40);
+        assert_eq!((watch.since, watch.plateau), (40, 40));
     }
 
     /// EVO-12: the elite stays; a pair that is not worse replaces its parents, ties go to the children, a worse pair or one that was not evaluated
