@@ -17,6 +17,7 @@ use crate::config::Config;
 use crate::error::{FrameRow, FrameTable, UserError};
 use crate::hunt;
 use crate::language::{self, FoundTrace, Language, Opened, Platform};
+use crate::log::Log;
 use crate::record::Input;
 use crate::report::Event;
 
@@ -72,17 +73,25 @@ pub fn banner(config: &Config, layers: &Layers) -> String {
 /// The trace to reproduce and how many others the log has.
 fn read_trace(config: &Config, notes: &mut Vec<String>) -> Result<(Language, FoundTrace, usize), UserError> {
     let log = config.log_name();
-    let bytes = std::fs::read(&config.log).map_err(|e| UserError::LogUnreadable { log: log.clone(), why: e.to_string() })?;
-    let (language, parsed) = language::find_traces(&bytes, config)?;
+    let read = Log::open(&config.log).map_err(|e| UserError::LogUnreadable { log: log.clone(), why: e.to_string() })?;
+    let (language, mut parsed) = language::find_traces(&read.bytes, config).map_err(|error| match error {
+        UserError::NoTrace { log, lines, nearest } => {
+            let nearest = nearest.into_iter().map(|(line, text)| (read.number(line), text)).collect();
+            UserError::NoTrace { log, lines: read.lines().unwrap_or(lines), nearest }
+        }
+        other => other,
+    })?;
+    parsed.diagnostics.iter_mut().for_each(|d| d.line = d.line.map(|l| read.number(l)));
     notes.extend(parsed.diagnostics.iter().map(|d| format!("{log}: {d}")));
     let mut found = parsed.value;
     if config.pick > found.len() {
-        let found = found.iter().map(|f| format!("line {}: {}", f.first_line, f.trace.thrown.exception)).collect();
+        let found = found.iter().map(|f| format!("line {}: {}", read.number(f.first_line), f.trace.thrown.exception)).collect();
         return Err(UserError::NoSuchTrace { log, asked: config.pick, found });
     }
     let others = found.len() - 1;
     let mut picked = found.swap_remove(config.pick - 1);
-    picked.report = Report::read(&String::from_utf8_lossy(&bytes), picked.first_line);
+    picked.report = Report::read(&String::from_utf8_lossy(&read.bytes), picked.first_line);
+    picked.first_line = read.number(picked.first_line);
     Ok((language, picked, others))
 }
 

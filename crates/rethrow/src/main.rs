@@ -15,6 +15,7 @@ mod explain;
 mod generate;
 mod hunt;
 mod language;
+mod log;
 mod mechanism;
 mod record;
 mod report;

@@ -122,6 +122,15 @@ fn help_names_the_commands_and_exit_codes() {
     }
 }
 
+/// Lines are counted as the log has them, though most of it is not kept.
+#[test]
+fn a_trace_is_found_in_the_middle_of_a_large_log() {
+    let noise = "2026-03-02 08:14:55,133 INFO  Orders - nothing of interest has happened so far\n".repeat(300_000);
+    let log = format!("{noise}{}{noise}", PRIV_DEEP.replace("LINE", "1"));
+    assert!(log.len() > 40 << 20);
+    reproduce("large", &log, &["-cp", fixtures()]).check(3, &["IllegalStateException (1 program frame, line 300001)", "nearest"]);
+}
+
 #[test]
 fn wrong_flags_are_exit_2() {
     let here = Path::new("/");

@@ -1,11 +1,10 @@
 //! `rethrow reproduce`: options to a configuration, the run directory, the walk, the closing words.
 
-use std::io::Read;
-
 use super::{catch_interrupts, reporter, tell};
 use crate::cli::{Output, ReproduceArgs};
 use crate::config::{Config, Host};
 use crate::error::{UserError, log_bugs_in};
+use crate::log::Log;
 use crate::record::{RunDir, RunRecord, write_atomically};
 use crate::reproduce;
 
@@ -43,9 +42,7 @@ fn keep_stdin(config: &Config) -> Result<(), UserError> {
     if !config.from_stdin {
         return Ok(());
     }
-    let mut bytes = Vec::new();
-    let read = std::io::stdin().lock().read_to_end(&mut bytes);
-    read.map_err(|e| UserError::LogUnreadable { log: config.log_name(), why: e.to_string() })?;
-    let written = write_atomically(&config.log, &bytes);
+    let read = Log::read(std::io::stdin().lock()).map_err(|e| UserError::LogUnreadable { log: config.log_name(), why: e.to_string() })?;
+    let written = write_atomically(&config.log, &read.bytes);
     written.map_err(|e| UserError::RunDirUnusable { path: config.log.clone(), why: e.to_string() })
 }
