@@ -27,16 +27,14 @@ pub enum Replacement {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Restart {
     Never,
-    /// After so many evaluations without improvement.
-    Stagnation(u64),
-    /// After so many evaluations in which the fitness did not improve, whatever else did: a new population begins, and after the next such time it mixes
-    /// with the one that was set aside.
+    /// After so many evaluations in which the fitness did not improve, whatever the secondary objective did: it finds something to improve for ever. A
+    /// new population begins, and after the next such time it mixes with the one that was set aside.
     Plateau(u64),
     /// After so many evaluations.
     Every(u64),
 }
 
-/// Parameters; the defaults are EvoCrash's (EVO-22, EVO-23) but for restarts, which come with stagnation instead of minutes.
+/// Parameters; the defaults are EvoCrash's (EVO-22, EVO-23) but for restarts, which come with a plateau instead of minutes.
 #[derive(Clone, Debug)]
 pub struct Parameters {
     pub population: usize,
@@ -51,8 +49,6 @@ pub struct Parameters {
     pub replacement: Replacement,
     /// Longest test made by initialisation.
     pub max_initial: usize,
-    /// Best individuals that survive a restart.
-    pub keep: usize,
     /// The share of initial tests that grow from what met the goal at an inner level.
     pub from_seeds: f64,
     /// The share of parents that are discoveries instead of the fittest while nothing improves.
@@ -67,10 +63,9 @@ impl Default for Parameters {
             max_population: 300,
             crossover: 0.75,
             bias: 1.7,
-            restart: Restart::Stagnation(3000),
+            restart: Restart::Plateau(3000),
             replacement: Replacement::MuPlusLambda,
             max_initial: 12,
-            keep: 2,
             from_seeds: 0.4,
             discoveries: 0.3,
         }
@@ -167,7 +162,6 @@ impl Genetic<'_> {
     fn is_over(&self, watch: &Stagnation, evaluator: &Evaluator<'_>) -> bool {
         match self.parameters.restart {
             Restart::Never => false,
-            Restart::Stagnation(limit) => evaluator.evaluations() - watch.since > limit,
             Restart::Plateau(limit) => evaluator.evaluations() - watch.plateau > limit,
             Restart::Every(limit) => self.age >= limit,
         }
@@ -185,33 +179,31 @@ impl Genetic<'_> {
             self.aside = std::mem::replace(&mut self.population, fresh);
             return Ok(());
         }
-        let kept = self.population.drain(..self.parameters.keep.min(self.population.len())).collect();
-        self.population = self.fresh(evaluator, rng, size, kept)?;
+        self.population = self.fresh(evaluator, rng, size)?;
         Ok(())
     }
 
     /// The fittest of a first generation, which is larger where types are not declared.
     fn scouted(&self, evaluator: &mut Evaluator<'_>, rng: &mut Rng, size: usize) -> Result<Vec<Scored>, Stop> {
         let first = if self.palette.program.is_dynamic() { size.max(SCOUTS) } else { size };
-        let mut population = self.fresh(evaluator, rng, first, Vec::new())?;
+        let mut population = self.fresh(evaluator, rng, first)?;
         population.truncate(size);
         Ok(population)
     }
 
     /// Guided initialisation, evaluated and sorted.
-    fn fresh(&self, evaluator: &mut Evaluator<'_>, rng: &mut Rng, size: usize, kept: Vec<Scored>) -> Result<Vec<Scored>, Stop> {
+    fn fresh(&self, evaluator: &mut Evaluator<'_>, rng: &mut Rng, size: usize) -> Result<Vec<Scored>, Stop> {
         let facts = evaluator.facts.clone();
         let context = Context { palette: &self.palette, facts: &facts, policy: &self.policy };
         let mut tests = Vec::with_capacity(size);
-        for _ in 0..size.saturating_sub(kept.len()) {
+        for _ in 0..size {
             let grown = match rng.pick(&self.seeds) {
                 Some(seed) if rng.chance(self.parameters.from_seeds) => init::from_seed(&context, rng, seed),
                 _ => None,
             };
             tests.extend(grown.or_else(|| init::guided(&context, rng, self.parameters.max_initial)));
         }
-        let mut population = kept;
-        population.extend(evaluator.evaluate(tests)?);
+        let mut population = evaluator.evaluate(tests)?;
         sort(&mut population);
         Ok(population)
     }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashSet;
 
 use super::beacon;
-use super::genetic::{Genetic, Parameters, Restart};
+use super::genetic::{Genetic, Parameters};
 use super::novelty::Archive;
 use super::targets::{BuildRules, palette_at};
 use super::{Engine, Evaluator, Stop};
@@ -112,19 +112,11 @@ const EARLY_SHARE: f64 = 0.4;
 /// What an inner level gets beside the outermost.
 const INNER_SHARE: f64 = 0.12;
 
-/// Tests of a hunt after which a population that came no nearer is set aside.
-const HUNT_PLATEAU: u64 = 1500;
-
 /// An engine for a level and the frame whose package its tests live in.
 type Pursuit<'p> = (usize, Genetic<'p>);
 
 fn pursuit<'p>(program: &'p Program, goal: &CrashGoal, at: (usize, usize), rules: &BuildRules, schedule: &Schedule) -> Pursuit<'p> {
-    let mut engine = engine(palette_at(program, goal, at, rules), schedule);
-    if goal.hunt.is_some() && matches!(engine.parameters.restart, Restart::Stagnation(_)) {
-        // what is thrown and where are often met long before the words of the message, and covering more of the program is no progress then
-        engine.parameters.restart = Restart::Plateau(HUNT_PLATEAU);
-    }
-    (at.1, engine)
+    (at.1, engine(palette_at(program, goal, at, rules), schedule))
 }
 
 /// Where an inner level was met by members that only its own package sees, this level is tried from there too: what made it crash is lost elsewhere.

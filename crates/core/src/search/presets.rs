@@ -7,7 +7,7 @@
 //! | line blocked by an exception | 1 (its source) | φ(1) (its source) | φ(1) |
 //! | a line counts as reached | at its first instruction | at its first instruction | where it crashes or calls on |
 //! | trace distance | set, 3/2/φ (EVO-7, EVO-8) | the tool's (EVO-10) | set |
-//! | population | 50, each restart +25 up to 300 (EVO-22) | 50, no restart | 50, +25 up to 300 on stagnation |
+//! | population | 50, each restart +25 up to 300 (EVO-22) | 50, no restart | 50, +25 up to 300 on a plateau |
 //! | crossover, mutation | 0.75, 1/n (EVO-23) | 0.8 (BBC-12), 1/n | 0.75, 1/n |
 //! | survivors | µ+λ (EVO-11) | pairwise, one elite (EVO-12) | µ+λ |
 //! | parents that are discoveries | none | none | up to 0.3 while nothing improves |
@@ -24,7 +24,7 @@
 //! *Kept from rethrow in all presets*, because it is the walk and not the search: time comes from `--budget` (published: 30 minutes for each attempt,
 //! 5 minutes); all frames are tried, inner ones first, instead of one that the user names; a restart of EvoCrash counts evaluations, 62,328 for an
 //! attempt, the published budget of its study on JCrashPack, instead of minutes; jail, confirmation and minimisation; a test that ran into its
-//! step or time limit is worth one less than its distance says.
+//! step or time limit, or into a runaway recursion that is not the goal's, is worth one less than its distance says.
 
 use super::beacon;
 use super::genetic::{Parameters, Replacement, Restart};
@@ -81,14 +81,9 @@ impl Preset {
     pub fn parameters(self) -> Parameters {
         match self {
             Preset::Default | Preset::Beacon => Parameters::default(),
-            Preset::EvoCrash => Parameters {
-                restart: Restart::Every(ATTEMPT),
-                keep: 0,
-                max_initial: CHROMOSOME_LENGTH,
-                from_seeds: 0.0,
-                discoveries: 0.0,
-                ..Parameters::default()
-            },
+            Preset::EvoCrash => {
+                Parameters { restart: Restart::Every(ATTEMPT), max_initial: CHROMOSOME_LENGTH, from_seeds: 0.0, discoveries: 0.0, ..Parameters::default() }
+            }
             Preset::Botsing => Parameters {
                 crossover: 0.8,
                 restart: Restart::Never,
@@ -137,7 +132,7 @@ mod tests {
     #[test]
     fn the_published_numbers_are_in_the_table() {
         let p = Preset::EvoCrash.parameters();
-        assert_eq!((p.population, p.growth, p.max_population, p.crossover, p.keep), (50, 25, 300, 0.75, 0));
+        assert_eq!((p.population, p.growth, p.max_population, p.crossover), (50, 25, 300, 0.75));
         assert_eq!((p.replacement, p.restart), (Replacement::MuPlusLambda, Restart::Every(62_328)));
         let o = Preset::EvoCrash.objective();
         assert_eq!((o.kind, o.secondary, o.trace, o.blocked, o.context), (Kind::WeightedSum, Secondary::None, TraceDistance::Set, 1.0, false));
