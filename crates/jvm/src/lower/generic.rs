@@ -51,7 +51,9 @@ mod tests {
     fn arguments_and_variables_of_parameters() {
         let mut builder = ProgramBuilder::new();
         builder.well_known("java.lang.Object", "java.lang.String", "java.lang.Class");
-        ["java.util.Map", "a.B$C"].iter().for_each(|name| drop(builder.mention(name)));
+        for name in ["java.util.Map", "a.B$C"] {
+            builder.mention(name);
+        }
         let program = builder.finish(Box::new(NoBodies));
         let [text, inner] = ["java.lang.String", "a.B$C"].map(|name| Ty::reference(program.find_mentioned(name).unwrap()));
         let of = |method: &str, count| parameters(&program, Some("<K:Ljava/lang/Object;V::Ljava/lang/Comparable<TV;>;>La/X;"), method, count);
