@@ -128,7 +128,8 @@ impl<'t> Text<'t> {
     }
 }
 
-fn prim(letter: u8) -> Option<Prim> {
+/// The primitive type of a letter in descriptors and signatures.
+pub fn prim(letter: u8) -> Option<Prim> {
     Some(match letter {
         b'Z' => Prim::Bool,
         b'B' => Prim::Byte,

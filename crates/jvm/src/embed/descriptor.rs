@@ -2,6 +2,8 @@
 
 use rethrow_core::program::Prim;
 
+pub use crate::signature::prim;
+
 /// The kind of a parameter, result, field or array element.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -52,20 +54,6 @@ pub fn text(kind: &Kind) -> String {
         Kind::Ref(name) if name.starts_with('[') => name.replace('.', "/"),
         Kind::Ref(name) => format!("L{};", name.replace('.', "/")),
     }
-}
-
-pub fn prim(letter: u8) -> Option<Prim> {
-    Some(match letter {
-        b'Z' => Prim::Bool,
-        b'B' => Prim::Byte,
-        b'C' => Prim::Char,
-        b'S' => Prim::Short,
-        b'I' => Prim::Int,
-        b'J' => Prim::Long,
-        b'F' => Prim::Float,
-        b'D' => Prim::Double,
-        _ => return None,
-    })
 }
 
 pub fn letter(prim: Prim) -> char {
