@@ -319,11 +319,6 @@ impl<'a> Evaluator<'a> {
         Ok(executions)
     }
 
-    /// A runaway recursion that is not the one to reproduce.
-    fn overflows_astray(&self, execution: &Execution) -> bool {
-        !self.goal.overflow && execution.thrown().is_some_and(|(_, chain)| chain.iter().any(|thrown| is_recursion(&thrown.exception)))
-    }
-
     fn take_in(&mut self, test: &TestCase, execution: &Execution) -> Result<(), Stop> {
         self.evaluations += 1;
         if let (Some(ends), Some((at, _))) = (&mut self.ends, execution.thrown()) {
@@ -340,8 +335,8 @@ impl<'a> Evaluator<'a> {
         self.tally.blocked[self.level - 1].count(&self.objective, self.goal, self.level, execution);
         let mut score = self.objective.score(self.goal, self.level, execution);
         let kept = self.keep_if_met(test, execution)?;
-        if matches!(execution.outcome, Outcome::StepLimit { .. } | Outcome::TimeLimit { .. }) || self.overflows_astray(execution) {
-            // its children would do the same, and one of them takes as long as a hundred others
+        if matches!(execution.outcome, Outcome::StepLimit { .. } | Outcome::TimeLimit { .. }) {
+            // its children would hang as well, and one of them takes as long as a hundred others
             score.value += HUNG;
         }
         if score.met && kept == Kept::Refuted {

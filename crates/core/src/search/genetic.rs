@@ -28,7 +28,7 @@ pub enum Replacement {
 pub enum Restart {
     Never,
     /// After so many evaluations in which the fitness did not improve, whatever the secondary objective did: it finds something to improve for ever. A
-    /// new population begins, and after the next such time it mixes with the one that was set aside.
+    /// new population begins; as soon as it stands still for [`FRESH`] evaluations it mixes with the one that was set aside.
     Plateau(u64),
     /// After so many evaluations.
     Every(u64),
@@ -74,6 +74,9 @@ impl Default for Parameters {
 
 /// Random tests that a population without declared types begins with: many such crashes need a lucky kind of value and no evolution.
 const SCOUTS: usize = 300;
+
+/// A new population that stands still for so long goes no further than the one before: what is set aside may only be slow.
+const FRESH: u64 = 800;
 
 /// Evaluations without improvement after which the whole share of parents are discoveries.
 const STUCK: f64 = 400.0;
@@ -162,7 +165,7 @@ impl Genetic<'_> {
     fn is_over(&self, watch: &Stagnation, evaluator: &Evaluator<'_>) -> bool {
         match self.parameters.restart {
             Restart::Never => false,
-            Restart::Plateau(limit) => evaluator.evaluations() - watch.plateau > limit,
+            Restart::Plateau(limit) => evaluator.evaluations() - watch.plateau > if self.aside.is_empty() { limit } else { FRESH },
             Restart::Every(limit) => self.age >= limit,
         }
     }

@@ -24,7 +24,7 @@
 //! *Kept from rethrow in all presets*, because it is the walk and not the search: time comes from `--budget` (published: 30 minutes for each attempt,
 //! 5 minutes); all frames are tried, inner ones first, instead of one that the user names; a restart of EvoCrash counts evaluations, 62,328 for an
 //! attempt, the published budget of its study on JCrashPack, instead of minutes; jail, confirmation and minimisation; a test that ran into its
-//! step or time limit, or into a runaway recursion that is not the goal's, is worth one less than its distance says.
+//! step or time limit is worth one less than its distance says.
 
 use super::beacon;
 use super::genetic::{Parameters, Replacement, Restart};
