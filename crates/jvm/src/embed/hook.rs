@@ -47,9 +47,12 @@ static HOOK: OnceLock<Hook> = OnceLock::new();
 
 /// Gets the capabilities and installs the callbacks; with `instrument`, classes get their probes and `Runtime.exit` is stopped.
 pub fn install(env: Env, ti: Tools, setup: &Setup, platform_loader: Option<Global>) -> Result<(), String> {
+    let mut possible = jvmtiCapabilities::default();
+    check(jvmti!(ti, GetPotentialCapabilities, &raw mut possible), "to tell its capabilities")?;
     let mut wanted = jvmtiCapabilities::default();
     wanted.set_can_signal_thread(true);
-    wanted.set_can_generate_all_class_hook_events(true);
+    // JDK 8 gives it only while it starts; classes that are loaded later are seen without it
+    wanted.set_can_generate_all_class_hook_events(possible.can_generate_all_class_hook_events());
     wanted.set_can_retransform_classes(true);
     wanted.set_can_get_line_numbers(true);
     check(jvmti!(ti, AddCapabilities, &raw const wanted), "capabilities")?;
