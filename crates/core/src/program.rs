@@ -184,9 +184,22 @@ pub struct Program {
     source: Box<dyn BodySource>,
     bodies: Mutex<FxHashMap<MethodId, Option<Arc<ir::Body>>>>,
     unreadable: Mutex<Vec<(MethodId, String)>>,
-    parameters: Mutex<FxHashMap<MethodId, Arc<[Parameter]>>>,
+    parameters: Known<Parameter>,
+    generics: Known<Generic>,
     well_known: WellKnown,
     dynamic: bool,
+}
+
+/// What was asked of methods before.
+type Known<T> = Mutex<FxHashMap<MethodId, Arc<[T]>>>;
+
+fn known<T>(answers: &Known<T>, id: MethodId, ask: impl FnOnce() -> Vec<T>) -> Arc<[T]> {
+    if let Some(answer) = answers.lock().expect("no holder panics").get(&id) {
+        return answer.clone();
+    }
+    let answer: Arc<[T]> = ask().into();
+    answers.lock().expect("no holder panics").insert(id, answer.clone());
+    answer
 }
 
 /// The few types that statements have without naming them.
@@ -376,16 +389,11 @@ impl Program {
     }
     /// What is known of a method's parameters; empty where their declared types say it all.
     pub fn parameters(&self, id: MethodId) -> Arc<[Parameter]> {
-        if let Some(known) = self.parameters.lock().expect("no holder panics").get(&id) {
-            return known.clone();
-        }
-        let found: Arc<[Parameter]> = self.source.parameters(self, id).into();
-        self.parameters.lock().expect("no holder panics").insert(id, found.clone());
-        found
+        known(&self.parameters, id, || self.source.parameters(self, id))
     }
-    /// How the parameters of a method are declared beyond their erasure; empty if as their erasure. Reads the class each time.
-    pub fn generics(&self, id: MethodId) -> Vec<Generic> {
-        self.source.generics(self, id)
+    /// How the parameters of a method are declared beyond their erasure; empty if as their erasure.
+    pub fn generics(&self, id: MethodId) -> Arc<[Generic]> {
+        known(&self.generics, id, || self.source.generics(self, id))
     }
     /// The ways in which an instruction itself raises exactly that exception, to be given to [`ir::Body::may_raise`]. For a frame
     /// that called on, look for calls ([`ir::Hazards::CALL`], [`ir::Hazards::INIT`]) instead.
@@ -589,7 +597,8 @@ impl ProgramBuilder {
             source,
             bodies: Mutex::default(),
             unreadable: Mutex::default(),
-            parameters: Mutex::default(),
+            parameters: Known::default(),
+            generics: Known::default(),
             dynamic: self.dynamic,
         }
     }

@@ -223,7 +223,7 @@ impl<'a, 'p> Maker<'a, 'p> {
         if !ty.as_ref().is_some_and(|t| self.program().ty(t).platform) || ty == self.program().well_known().string {
             return None;
         }
-        match self.palette.generics(method).get(i)? {
+        match self.program().generics(method).get(i)? {
             Generic::With(args) => Some(args.clone().into()),
             _ => None,
         }
@@ -233,7 +233,7 @@ impl<'a, 'p> Maker<'a, 'p> {
     fn element(&mut self, ty: Ty, param: Option<(MethodId, usize)>) -> Option<Ty> {
         const DECLARED: f64 = 0.85;
         let (filling, (method, i)) = (self.filling.as_ref()?, param?);
-        let Generic::Variable(n) = self.palette.generics(method).get(i)?.clone() else { return None };
+        let Generic::Variable(n) = self.program().generics(method).get(i)?.clone() else { return None };
         let element = (*filling.get(n)?)?;
         let fits = self.program().assignable(element, ty) == Assignability::Yes;
         (fits && self.rng.chance(DECLARED)).then_some(element)

@@ -13,7 +13,7 @@ use crate::message::Told;
 use crate::program::ir::{Const, Op};
 use crate::program::mod_ref::Touching;
 use crate::program::purity::Purity;
-use crate::program::{FieldId, Flags, Generic, MethodId, MethodKind, Program, Ty, TypeId};
+use crate::program::{FieldId, Flags, MethodId, MethodKind, Program, Ty, TypeId};
 use crate::rng::Rng;
 use crate::testcase::Stmt;
 use crate::testcase::stub::stubbable;
@@ -103,7 +103,6 @@ pub struct Palette<'p> {
     returning: FxHashMap<TypeId, Vec<MethodId>>,
     producers: Cache<TypeId, Producer>,
     casts: Cache<(MethodId, usize), Ty>,
-    generics: Cache<MethodId, Generic>,
     fuzzers: Cache<TypeId, MethodId>,
     purity: Option<Rc<Purity>>,
     touching: Touching,
@@ -159,7 +158,6 @@ impl<'p> Palette<'p> {
             returning,
             producers: RefCell::default(),
             casts: RefCell::default(),
-            generics: RefCell::default(),
             fuzzers: RefCell::default(),
             purity: None,
             touching: Touching::default(),
@@ -315,16 +313,6 @@ impl<'p> Palette<'p> {
         let out: Rc<[MethodId]> = out.into();
         self.fuzzers.borrow_mut().insert(ty, out.clone());
         out
-    }
-
-    /// How the parameters of a method are declared beyond their erasure.
-    pub fn generics(&self, method: MethodId) -> Rc<[Generic]> {
-        if let Some(known) = self.generics.borrow().get(&method) {
-            return known.clone();
-        }
-        let found: Rc<[Generic]> = self.program.generics(method).into();
-        self.generics.borrow_mut().insert(method, found.clone());
-        found
     }
 
     /// The types that a callee casts parameter `i` to or tests it for.
