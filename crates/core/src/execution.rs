@@ -72,6 +72,8 @@ pub enum Returned {
     Object,
     Prim(Value),
     Text(String),
+    /// Plain data, as an expression of the language.
+    Written(String),
 }
 
 /// See the module documentation.

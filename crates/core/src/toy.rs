@@ -36,6 +36,7 @@ use std::sync::Arc;
 use crate::probe::{BranchPoint, Point, ProbePlan};
 use crate::program::ir::{Body, Hazards, Op};
 use crate::program::{Access, BodySource, Flags, MethodId, MethodKind, NewMethod, NewType, Prim, Program, ProgramBuilder, Signature, Ty};
+use crate::search::grt::oracle::OracleRules;
 use crate::trace::{Frame, Throwable, Trace};
 use syntax::{Class, Method, TypeName};
 
@@ -47,6 +48,21 @@ pub const OVERFLOW: &str = "StackOverflowError";
 pub const NEW: &str = "new";
 /// The field that holds what an exception wraps.
 pub const CAUSE: &str = "cause";
+
+/// What exceptions mean here: nothing is known.
+pub const ORACLE: OracleRules = OracleRules {
+    exception: |program, printed| program.find_type(printed),
+    hidden: |program, method| program.method(method).access == Access::Private,
+    unsteady: &[OVERFLOW],
+    unchecked: &[],
+    rejections: &[],
+    machine: &[],
+    poison: &[],
+    checks: &[],
+    nulls: &[(NULL_DEREF, "")],
+    order: ("", ""),
+    ranges: &[],
+};
 
 /// What is wrong with a program text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

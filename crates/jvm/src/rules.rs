@@ -2,7 +2,7 @@
 
 use rethrow_core::goal::CrashGoal;
 use rethrow_core::program::purity::PurityRules;
-use rethrow_core::program::{Program, TypeId};
+use rethrow_core::program::{Access, Program, TypeId};
 use rethrow_core::search::grt::oracle::OracleRules;
 use rethrow_core::search::targets::BuildRules;
 use rethrow_core::testcase::build::surroundings::Readers;
@@ -307,6 +307,9 @@ const PURITY: PurityRules = PurityRules {
 
 /// What Java's exceptions mean.
 pub const ORACLE: OracleRules = OracleRules {
+    exception: |program, printed| program.find_type(printed),
+    hidden: |program, method| program.method(method).access == Access::Private,
+    unsteady: &["java.lang.StackOverflowError", "java.lang.OutOfMemoryError", "java.lang.ThreadDeath", "java.lang.ExceptionInInitializerError"],
     unchecked: &["java.lang.RuntimeException", "java.lang.Error"],
     rejections: &[
         "java.lang.IllegalArgumentException",
@@ -331,7 +334,7 @@ pub const ORACLE: OracleRules = OracleRules {
     ],
     poison: &["java.lang.ExceptionInInitializerError", "java.lang.NoClassDefFoundError"],
     checks: &[("java.util.Objects", "requireNonNull"), ("java.util.Objects", "checkIndex")],
-    null: "java.lang.NullPointerException",
+    nulls: &[("java.lang.NullPointerException", "")],
     order: ("java.lang.Comparable", "compareTo"),
     ranges: &["java.lang.IndexOutOfBoundsException", "java.lang.NegativeArraySizeException", "java.lang.ArithmeticException"],
 };

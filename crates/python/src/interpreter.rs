@@ -251,6 +251,11 @@ impl Interpreter {
         all
     }
 
+    /// What its environment needs, beside the jail's, so that it sees what `pip install --user` put there.
+    pub fn user_site(&self) -> Vec<(OsString, OsString)> {
+        self.user_base.iter().map(|base| ("PYTHONUSERBASE".into(), base.clone().into())).collect()
+    }
+
     /// Whether a file belongs to the interpreter's own library.
     pub fn is_stdlib(&self, file: &Path) -> bool {
         self.stdlib.iter().any(|dir| file.starts_with(dir)) && !self.site_packages.iter().any(|dir| file.starts_with(dir))

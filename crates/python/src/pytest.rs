@@ -7,6 +7,8 @@ mod body;
 mod confirm;
 mod literal;
 pub(crate) mod names;
+mod suite;
+mod suite_plan;
 
 use rethrow_core::goal::CrashGoal;
 use rethrow_core::program::Program;
@@ -14,9 +16,11 @@ use rethrow_core::target::{Header, Render, RenderStyle, RenderedTest, TestStyle}
 use rethrow_core::testcase::TestCase;
 use rethrow_core::trace::Frame;
 
+use crate::rules::exception_type;
 use body::Body;
 pub use confirm::{ConfirmConfig, Runner, parse_result, plan, runner};
 use names::Imports;
+pub use suite_plan::{SuiteConfig, suite_plan};
 
 /// A message longer than this is cut in the header.
 const MAX_MESSAGE: usize = 200;
@@ -51,7 +55,7 @@ impl File<'_> {
     fn text(&self, test: &TestCase) -> Result<String, String> {
         let mut imports = Imports::default();
         let raised = self.raised(&mut imports);
-        let Body { mut lines, needs_folder, inside: around } = body::render(self.program, test, &mut imports)?;
+        let Body { mut lines, needs_folder, inside: around, .. } = body::render(self.program, test, &mut imports)?;
         if let Some(last) = lines.last_mut() {
             last.push_str(&format!("  # raises {}", literal::comment(simple(&self.goal.exception))));
         }
@@ -99,12 +103,7 @@ impl File<'_> {
         if self.style.style == TestStyle::Failing {
             return String::new();
         }
-        let exception = &self.goal.exception;
-        let Some((module, name)) = exception.rsplit_once('.') else { return exception.clone() };
-        let dots = exception.match_indices('.').map(|(at, _)| (&exception[..at], &exception[at + 1..]));
-        let known = dots.rev().find(|(module, name)| self.program.find_type(&format!("{module}:{name}")).is_some());
-        let (module, name) = known.unwrap_or((module, name));
-        if name.split('.').all(names::is_identifier) { imports.path(module, name) } else { "Exception".into() }
+        exception(self.program, &self.goal.exception, imports)
     }
 
     fn header(&self) -> Vec<String> {
@@ -124,6 +123,14 @@ impl File<'_> {
         lines.extend(refused.iter().map(|what| format!("refused in the jail: {what}")));
         lines.iter().map(|line| format!("# {}", literal::comment(line)).trim_end().to_string()).collect()
     }
+}
+
+/// How a test names an exception class.
+fn exception(program: &Program, printed: &str, imports: &mut Imports) -> String {
+    let Some(guessed) = printed.rsplit_once('.') else { return printed.to_string() };
+    let known = exception_type(program, printed).and_then(|t| program.type_name(t).split_once(':'));
+    let (module, name) = known.unwrap_or(guessed);
+    if name.split('.').all(names::is_identifier) { imports.path(module, name) } else { "Exception".into() }
 }
 
 fn simple(exception: &str) -> &str {

@@ -1,6 +1,8 @@
 //! What a test of a Python program may use: knowledge about the platform that the search, which knows no language, is given.
 
 use rethrow_core::goal::CrashGoal;
+use rethrow_core::program::{Program, TypeId};
+use rethrow_core::search::grt::oracle::OracleRules;
 use rethrow_core::search::targets::BuildRules;
 use rethrow_core::testcase::build::surroundings::Readers;
 
@@ -73,8 +75,59 @@ const READERS: Readers = Readers {
     time_zones: &[],
 };
 
+/// What Python's exceptions mean. Nothing declares what a function takes, so a wrong type or value is the test's fault; a `None` that nobody passed is
+/// not, nor a name without value.
+pub const ORACLE: OracleRules = OracleRules {
+    exception: exception_type,
+    hidden: |program, method| {
+        let owner = program.type_name(program.method(method).owner);
+        is_hidden(program.method_name(method)) || owner.split_once(':').is_some_and(|(_, path)| path.split('.').any(is_hidden))
+    },
+    unsteady: &["RecursionError", "MemoryError", "KeyboardInterrupt", "SystemExit", "GeneratorExit"],
+    unchecked: &["Exception"],
+    rejections: &[
+        "TypeError",
+        "AttributeError",
+        "ValueError",
+        "NotImplementedError",
+        "StopIteration",
+        "StopAsyncIteration",
+        "EOFError",
+        "OverflowError",
+        "BufferError",
+        "SyntaxError",
+        "Warning",
+        "ExceptionGroup",
+    ],
+    machine: &["OSError", "ImportError", "MemoryError", "RecursionError", "SystemError", "ReferenceError"],
+    poison: &[],
+    checks: &[],
+    nulls: &[("AttributeError", "'NoneType' object"), ("TypeError", "'NoneType' object")],
+    order: ("", ""),
+    ranges: &["LookupError", "ZeroDivisionError"],
+};
+
+/// The type of an exception as tracebacks name it: `KeyError`, `yaml.scanner.ScannerError`.
+pub fn exception_type(program: &Program, printed: &str) -> Option<TypeId> {
+    let dots = printed.match_indices('.').rev();
+    let mut named = dots.map(|(at, _)| format!("{}:{}", &printed[..at], &printed[at + 1..]));
+    named.find_map(|name| program.find_type(&name)).or_else(|| program.find_type(&format!("builtins:{printed}")))
+}
+
+/// Names with a leading underscore are the program's own business, but for those that the language gives a meaning.
+fn is_hidden(name: &str) -> bool {
+    name.starts_with('_') && !(name.starts_with("__") && name.ends_with("__"))
+}
+
 /// Tests live outside every package, and may name all of them.
 const ELSEWHERE: &str = "";
+
+/// The rules for tests of whole modules: one place for all of them.
+pub fn suite_rules(program: &Program, types: &[TypeId]) -> BuildRules {
+    let mut closed_packages: Vec<String> = types.iter().map(|t| program.package(*t).to_string()).collect();
+    closed_packages.dedup();
+    BuildRules { plain_packages: PLAIN_PACKAGES, banned: BANNED, closed_packages, elsewhere: ELSEWHERE, ..BuildRules::default() }
+}
 
 /// The rules; a test can import anything.
 pub fn build_rules(goal: &CrashGoal) -> BuildRules {

@@ -41,10 +41,10 @@ pub fn align(config: &Config, emit: &mut dyn FnMut(Event)) -> Result<Aligned, Us
     let layers = probe_sandbox(config)?;
     emit(Event::Sandbox { layers: banner(config, &layers) });
     let mut notes = Vec::new();
-    let (language, found, others) = read_trace(config, &mut notes)?;
-    let program_frames = check_frames(&found.trace)?;
-    emit(Event::Trace { exception: found.trace.thrown.exception.clone(), frames: program_frames, line: Some(found.first_line), others });
-    let opened = language::open(language, config, &found, &mut notes)?;
+    let Picked { language, trace, first_line, report, others } = read_trace(config, &mut notes)?;
+    let program_frames = check_frames(&trace)?;
+    emit(Event::Trace { exception: trace.thrown.exception.clone(), frames: program_frames, line: Some(first_line), others });
+    let opened = language::open(language, config, (&trace, &report), &mut notes)?;
     let inputs = read_inputs(config)?;
     emit(Event::Program { source: opened.source.clone(), classes: count_classes(&opened.program), runtime: opened.runtime.clone() });
     let goal = resolve(config, &opened, &notes)?;
@@ -54,7 +54,7 @@ pub fn align(config: &Config, emit: &mut dyn FnMut(Event)) -> Result<Aligned, Us
     notes.extend(goal.mismatches.first().map(|m| beyond(m, &*opened.platform)));
     notes.iter().for_each(|text| emit(Event::Note { text: text.clone() }));
     let Opened { platform, program, .. } = opened;
-    Ok(Aligned { platform, program, goal, report: found.report, inputs, diagnostics: notes })
+    Ok(Aligned { platform, program, goal, report, inputs, diagnostics: notes })
 }
 
 /// Enters a jail and leaves it: what it lacks is told now, not after a search.
@@ -70,8 +70,19 @@ pub fn banner(config: &Config, layers: &Layers) -> String {
     }
 }
 
-/// The trace to reproduce and how many others the log has.
-fn read_trace(config: &Config, notes: &mut Vec<String>) -> Result<(Language, FoundTrace, usize), UserError> {
+/// The trace to reproduce, out of a log.
+struct Picked {
+    language: Language,
+    trace: Trace,
+    /// The line (from 1) of the log that names the exception.
+    first_line: usize,
+    /// What stands around it.
+    report: Report,
+    /// How many further traces the log has.
+    others: usize,
+}
+
+fn read_trace(config: &Config, notes: &mut Vec<String>) -> Result<Picked, UserError> {
     let log = config.log_name();
     let read = Log::open(&config.log).map_err(|e| UserError::LogUnreadable { log: log.clone(), why: e.to_string() })?;
     let (language, mut parsed) = language::find_traces(&read.bytes, config).map_err(|error| match error {
@@ -89,10 +100,9 @@ fn read_trace(config: &Config, notes: &mut Vec<String>) -> Result<(Language, Fou
         return Err(UserError::NoSuchTrace { log, asked: config.pick, found });
     }
     let others = found.len() - 1;
-    let mut picked = found.swap_remove(config.pick - 1);
-    picked.report = Report::read(&String::from_utf8_lossy(&read.bytes), picked.first_line);
-    picked.first_line = read.number(picked.first_line);
-    Ok((language, picked, others))
+    let FoundTrace { trace, first_line } = found.swap_remove(config.pick - 1);
+    let report = Report::read(&String::from_utf8_lossy(&read.bytes), first_line);
+    Ok(Picked { language, trace, first_line: read.number(first_line), report, others })
 }
 
 /// How many program frames the trace has anywhere in its chain.

@@ -44,7 +44,7 @@ pub enum Command {
     Reproduce(ReproduceArgs),
     /// Find a test that throws a certain exception, without a trace: from the callables of a Python module or of a Java class
     Hunt(HuntArgs),
-    /// Write tests for classes: a regression suite, and failing tests for what looks like defects
+    /// Write tests for Java classes or Python modules: a regression suite, and failing tests for what looks like defects
     Generate(GenerateArgs),
     /// Confirm the test case of an earlier run once more
     Replay(ReplayArgs),
@@ -164,6 +164,15 @@ pub struct GenerateArgs {
     /// Classes to test: names in which `*` stands for anything, comma-separated [default: all of the first entry]
     #[arg(long, value_name = "PATTERNS", value_delimiter = ',')]
     pub classes: Vec<String>,
+    /// Python modules to test, comma-separated; a package stands for all modules in it
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', conflicts_with_all = ["classpath", "classes"])]
+    pub module: Vec<String>,
+    /// The Python interpreter that has the program's packages [default: that of the active virtual environment, .venv, else python3]
+    #[arg(long, value_name = "PATH", requires = "module")]
+    pub python: Option<PathBuf>,
+    /// A folder with the program's own Python modules; repeatable
+    #[arg(long, value_name = "DIR", requires = "module")]
+    pub source: Vec<PathBuf>,
     /// Time for everything: search, compilation and confirmation (500ms, 90s, 5m, 1h)
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_budget)]
     pub budget: Duration,

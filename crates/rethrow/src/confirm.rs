@@ -243,6 +243,7 @@ fn read_result(path: &Path) -> Option<String> {
 fn jailed(plan: &ConfirmPlan, command: &Command, scratch: &Path, settings: &Settings<'_>) -> JailedCommand {
     let mut jailed = JailedCommand::new(settings.launcher, scratch, &command.program).args(&command.args).mode(settings.sandbox);
     jailed.read.extend(plan.readable.iter().chain(settings.allow_read).cloned());
+    jailed.env.extend(command.env.iter().cloned());
     jailed
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Each step is one function; none contains an algorithm. The budget covers everything.
 
-mod classes;
+pub mod classes;
 mod compiler;
 mod errors;
 mod fresh;
@@ -28,7 +28,7 @@ use crate::align::{banner, probe_sandbox};
 use crate::cli::{ComponentName, GeneratePreset};
 use crate::config::Config;
 use crate::error::UserError;
-use crate::language::{self, FoundTrace, Language, Live, Opened, Suites};
+use crate::language::{self, Live, Opened, Suites, UnderTest};
 use crate::record::{write_atomically, write_quickly};
 use crate::report::{Event, Phase, Progress};
 use fresh::Fresh;
@@ -37,7 +37,7 @@ use suites::Regression;
 
 /// What only this command has.
 pub struct Options {
-    pub classes: Vec<String>,
+    pub under_test: UnderTest,
     pub preset: GeneratePreset,
     pub only: Vec<ComponentName>,
     pub without: Vec<ComponentName>,
@@ -79,11 +79,11 @@ pub fn run(config: &Config, options: &Options, emit: &mut dyn FnMut(Event)) -> R
     let layers = probe_sandbox(config)?;
     emit(Event::Sandbox { layers: banner(config, &layers) });
     let mut notes = Vec::new();
-    let Opened { platform, program, runtime, source, .. } = language::open(Language::Java, config, &FoundTrace::default(), &mut notes)?;
-    let types = classes::select(&program, &options.classes)?;
+    let (opened, types) = language::open_generate(config, &options.under_test, &mut notes)?;
+    let Opened { platform, program, runtime, source, .. } = opened;
     emit(Event::Program { source, classes: types.len(), runtime });
     notes.iter().for_each(|text| emit(Event::Note { text: text.clone() }));
-    let suites = platform.suites().expect("Java has suites");
+    let suites = platform.suites();
     let unusable = |e: String| UserError::RunDirUnusable { path: config.run_dir.clone(), why: e };
     let scratch = Scratch::create(&config.run_dir).map_err(|e| unusable(e.to_string()))?;
     let walk = Walk { config, program: &program, types: &types, suites, scratch: scratch.path() };
@@ -164,11 +164,11 @@ impl Walk<'_> {
         emit(Event::Phase { phase: Phase::Search });
         let begun = Instant::now();
         let rules = self.suites.rules(self.program, self.types);
-        let world = World { program: self.program, plan: &started.plan, types: self.types, rules: &rules, poison: self.suites.oracle().poison };
+        let world = World { program: self.program, plan: &started.plan, types: self.types, rules: &rules, oracle: self.suites.oracle() };
         let generator = Generator::new(world, record.settings.clone());
         record.elapsed_ms.prepare = begun.elapsed().as_millis() as u64;
         let fresh = Fresh::new(self.config, self.program, self.suites, self.scratch)?;
-        let mut making = Making { generator, fresh, regression: Regression::default() };
+        let mut making = Making { generator, fresh, regression: Regression::new(self.suites) };
         let stop = self.search(&mut making, &mut *started.session, emit)?;
         record.elapsed_ms.search = begun.elapsed().as_millis() as u64;
         if let Stop::SessionLost(why) = &stop
@@ -220,7 +220,7 @@ impl Walk<'_> {
         let (begun, end) = (Instant::now(), self.end());
         session.clock().set(end);
         let until = begun + errors::share(end.saturating_duration_since(begun));
-        let search = errors::Search { program: self.program, plan, rules: self.suites.oracle(), generator: &making.generator, types: self.types, until };
+        let search = errors::Search { program: self.program, plan, suites: self.suites, generator: &making.generator, types: self.types, until };
         let mut failing = search.files(session)?;
         let (mut exhausted, mut doubtful) = (false, false);
         while Instant::now() < end + GRACE {
@@ -273,7 +273,7 @@ impl Walk<'_> {
 struct Making<'p, 'f> {
     generator: Generator<'p>,
     fresh: Fresh<'f>,
-    regression: Regression,
+    regression: Regression<'f>,
 }
 
 impl Making<'_, '_> {

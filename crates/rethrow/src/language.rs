@@ -32,6 +32,9 @@ use crate::config::{Config, HuntChoice};
 use crate::error::UserError;
 use crate::record::Runtime;
 
+/// A test of a suite that takes longer hangs.
+const TEST_LIMIT_MS: u32 = 3_000;
+
 /// See the module documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
@@ -40,13 +43,10 @@ pub enum Language {
 }
 
 /// A trace and where it was found.
-#[derive(Default)]
 pub struct FoundTrace {
     pub trace: Trace,
     /// The line (from 1) that names the exception.
     pub first_line: usize,
-    /// What stands around it; read when it is picked.
-    pub report: Report,
 }
 
 /// All traces in the text; `log` names it in messages. A log may have traces of several languages: what the user gave for the program decides then.
@@ -71,12 +71,12 @@ fn traces_of(language: Language, bytes: &[u8], text: &str) -> Parsed<Vec<FoundTr
     match language {
         Language::Java => {
             let found = java_trace::parse_all(bytes);
-            let value = found.value.into_iter().map(|f| FoundTrace { trace: f.trace, first_line: f.first_line, report: Report::default() }).collect();
+            let value = found.value.into_iter().map(|f| FoundTrace { trace: f.trace, first_line: f.first_line }).collect();
             Parsed { value, diagnostics: found.diagnostics }
         }
         Language::Python => {
             let found = python_trace::parse_all(text);
-            let value = found.value.into_iter().map(|f| FoundTrace { trace: f.trace, first_line: f.first_line, report: Report::default() }).collect();
+            let value = found.value.into_iter().map(|f| FoundTrace { trace: f.trace, first_line: f.first_line }).collect();
             Parsed { value, diagnostics: found.diagnostics }
         }
     }
@@ -95,10 +95,10 @@ pub struct Opened {
 }
 
 /// Reads the program that the configuration names.
-pub fn open(language: Language, config: &Config, found: &FoundTrace, notes: &mut Vec<String>) -> Result<Opened, UserError> {
+pub fn open(language: Language, config: &Config, (trace, report): (&Trace, &Report), notes: &mut Vec<String>) -> Result<Opened, UserError> {
     match language {
-        Language::Java => java::open(config, &found.trace, notes),
-        Language::Python => python::open(config, &found.trace, &found.report, notes),
+        Language::Java => java::open(config, trace, notes),
+        Language::Python => python::open(config, trace, report, notes),
     }
 }
 
@@ -108,6 +108,22 @@ pub fn open_hunt(config: &Config, choice: &HuntChoice, notes: &mut Vec<String>) 
         (Some(class), _) => java::open_hunt(config, choice, class, notes),
         (None, Some(module)) => python::open_hunt(config, choice, module, notes),
         (None, None) => Err(UserError::BadFlags { why: "give --module or --class".into() }),
+    }
+}
+
+/// What tests are written for.
+pub struct UnderTest {
+    /// Patterns of Java classes.
+    pub classes: Vec<String>,
+    /// Python modules and packages.
+    pub modules: Vec<String>,
+}
+
+/// Reads the program that tests are written for, and says which of its types are under test.
+pub fn open_generate(config: &Config, wanted: &UnderTest, notes: &mut Vec<String>) -> Result<(Opened, Vec<TypeId>), UserError> {
+    match &wanted.modules[..] {
+        [] => java::open_generate(config, &wanted.classes, notes),
+        modules => python::open_generate(config, modules, notes),
     }
 }
 
@@ -131,20 +147,18 @@ pub trait Platform {
     fn confirmation(&self, config: &Config, aligned: &Aligned, tests: &Rendered, scratch: &Path) -> Result<ConfirmPlan, UserError>;
     /// How a user runs the written test.
     fn run_command(&self, config: &Config, path: &Path, name: &str) -> String;
-    /// Whole suites, where the language can do that.
-    fn suites(&self) -> Option<&dyn Suites> {
-        None
-    }
+    /// Whole suites.
+    fn suites(&self) -> &dyn Suites;
 }
 
 /// What generating whole suites asks of a language.
 pub trait Suites {
     fn rules(&self, program: &Program, types: &[TypeId]) -> BuildRules;
-    fn oracle(&self) -> OracleRules;
+    fn oracle(&self) -> &'static OracleRules;
     /// Workers that observe what the classes cover.
     fn start<'a>(&'a self, config: &Config, program: &'a Program, types: &[TypeId], scratch: &Path) -> Result<Started<'a>, UserError>;
     fn render(&self) -> &dyn RenderSuite;
-    fn plan(&self, files: &[RenderedSuite], scratch: &Path) -> Result<SuitePlan, UserError>;
+    fn plan(&self, files: &[RenderedSuite], config: &Config, scratch: &Path) -> Result<SuitePlan, UserError>;
     /// A compiler that stays, if there is one.
     fn compiler(&self, scratch: &Path) -> Result<Option<CompilerPlan>, UserError>;
 }

@@ -1,4 +1,4 @@
-//! `rethrow generate` through the binary: both suites are written, compile, and do what they say; the same seed writes the same files.
+//! `rethrow generate` through the binary, for Java and for Python: both suites are written, compile, and do what they say; the same seed writes the same files.
 
 #![allow(clippy::unwrap_used)]
 
@@ -92,4 +92,62 @@ fn classes_that_are_not_there_are_told() {
     let cwd = classes("absent");
     let ran = rethrow(&cwd, &["generate", "--classpath", "classes", "--classes", "org.nowhere.*"]);
     ran.check(3, &["no class on the class path matches org.nowhere.*", "shop.Ledger"]);
+}
+
+/// A folder with the Python module under test.
+fn depot(name: &str) -> PathBuf {
+    let folder = folder("generate", name);
+    std::fs::create_dir_all(folder.join("modules")).unwrap();
+    std::fs::copy(repository().join("crates/rethrow/tests/generate_python/depot.py"), folder.join("modules/depot.py")).unwrap();
+    folder
+}
+
+fn generate_python(cwd: &Path, out: &str, more: &[&str]) -> Ran {
+    let mut args = vec!["generate", "--module", "depot", "--source", "modules", "--out", out, "--budget", "60s", "--workers", "1"];
+    args.extend(more);
+    rethrow(cwd, &args)
+}
+
+#[test]
+fn both_suites_of_a_python_module_are_written_and_confirmed() {
+    let cwd = depot("python");
+    let ran = generate_python(&cwd, "out", &["--max-tests", "4000"]);
+    ran.check(0, &[]);
+    let record = &ran.record;
+    let covered = |key: &str| record["branches"][key].as_u64().unwrap();
+    assert!(covered("covered") * 100 >= covered("total") * 90, "{record:#}");
+    assert_eq!((&record["lost"]["uncompiled"], &record["lost"]["unwritable"]), (&0.into(), &0.into()), "{record:#}");
+    let regression = text(&cwd, "out/test_depot_regression.py");
+    for part in ["import pytest", "from depot import", "with pytest.raises(OverflowError):", "with pytest.raises(ValueError):", "4711", "is None", " == ["] {
+        assert!(regression.contains(part), "no {part} in {regression}");
+    }
+    assert!(!regression.contains("leave") && !regression.contains("_share"), "neither what ends the process nor what is hidden: {regression}");
+    let errors = text(&cwd, "out/test_depot_errors.py");
+    for part in ["number(", "first(", ".mean()", "# raises AttributeError", "# raises UnboundLocalError", "# raises ZeroDivisionError"] {
+        assert!(errors.contains(part), "no {part} in {errors}");
+    }
+    assert_eq!(errors.matches("\ndef test_").count(), 3, "a rejected argument is no defect: {errors}");
+    assert!(text(&cwd, "rethrow.out/coverage.md").contains("depot:Shelf"));
+    assert_no_survivor(&cwd, "generate/python");
+}
+
+#[test]
+fn the_same_seed_writes_the_same_python_suites() {
+    let cwd = depot("python-seeds");
+    let written = |out: &str, seed: &str| {
+        generate_python(&cwd, out, &["--max-tests", "1000", "--seed", seed]).check(0, &[]);
+        text(&cwd, &format!("{out}/test_depot_regression.py"))
+    };
+    let first = written("a", "5");
+    assert_eq!(first, written("b", "5"));
+    assert_ne!(first, written("c", "6"));
+}
+
+#[test]
+fn modules_that_cannot_be_tested_are_told() {
+    let cwd = depot("python-absent");
+    let generate = |module: &str| rethrow(&cwd, &["generate", "--module", module, "--source", "modules"]);
+    generate("nowhere").check(4, &["nowhere cannot be imported"]);
+    generate("math").check(3, &["math defines no function or class"]);
+    rethrow(&cwd, &["generate", "--module", "depot", "--classpath", "x"]).check(2, &["cannot be used with"]);
 }

@@ -144,20 +144,31 @@ fn folder(name: &str) -> PathBuf {
 }
 
 fn rethrow(dir: &Path, traceback: &str, args: &[&str]) -> Ran {
+    run(Command::new(BINARY), dir, traceback, args)
+}
+
+fn run(mut command: Command, dir: &Path, traceback: &str, args: &[&str]) -> Ran {
     std::fs::write(dir.join("traceback.txt"), traceback).unwrap();
-    let output = Command::new(BINARY).current_dir(dir).args(["reproduce", "traceback.txt"]).args(args).output().unwrap();
+    let output = command.current_dir(dir).args(["reproduce", "traceback.txt"]).args(args).output().unwrap();
     let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).join("\n");
     Ran { code: output.status.code().unwrap(), text }
 }
 
 const USUAL: [&str; 6] = ["--python", "python3", "--source", "src", "--budget", "60s"];
 
+/// A run that reproduces, with the text of its test.
+#[track_caller]
+fn reproduced(dir: &Path, traceback: &str, more: &[&str]) -> (Ran, String) {
+    let ran = rethrow(dir, traceback, &[&USUAL[..], more].concat());
+    assert_eq!(ran.code, 0, "{}", ran.text);
+    let test = std::fs::read_to_string(dir.join("rethrow.out/tests/test_shop_crash.py")).unwrap();
+    (ran, test)
+}
+
 #[test]
 fn a_text_that_passes_every_test_but_the_last_is_found() {
     let dir = folder("parse");
-    let ran = rethrow(&dir, PARSE, &USUAL);
-    assert_eq!(ran.code, 0, "{}", ran.text);
-    let test = std::fs::read_to_string(dir.join("rethrow.out/tests/test_shop_crash.py")).unwrap();
+    let (ran, test) = reproduced(&dir, PARSE, &[]);
     assert!(test.contains("from shop import parse") && test.contains("parse(\"basket;"), "{test}");
     assert!(ran.text.contains("5/5 fresh interpreters"), "{}", ran.text);
 }
@@ -165,9 +176,7 @@ fn a_text_that_passes_every_test_but_the_last_is_found() {
 #[test]
 fn an_object_is_built_for_the_outermost_frame() {
     let dir = folder("fill");
-    let ran = rethrow(&dir, FILL, &USUAL);
-    assert_eq!(ran.code, 0, "{}", ran.text);
-    let test = std::fs::read_to_string(dir.join("rethrow.out/tests/test_shop_crash.py")).unwrap();
+    let (ran, test) = reproduced(&dir, FILL, &[]);
     assert!(ran.text.contains("frame 2 of 2") && test.contains("fill("), "{}\n{test}", ran.text);
     assert!(!dir.join("src/__pycache__").exists(), "nothing is written beside the run's folder");
 }
@@ -176,18 +185,14 @@ fn an_object_is_built_for_the_outermost_frame() {
 #[test]
 fn collected_options_are_the_ones_that_are_looked_for() {
     let dir = folder("render");
-    let ran = rethrow(&dir, RENDER, &[&USUAL[..], &["--max-evaluations", "20000"]].concat());
-    assert_eq!(ran.code, 0, "{}", ran.text);
-    let test = std::fs::read_to_string(dir.join("rethrow.out/tests/test_shop_crash.py")).unwrap();
+    let (ran, test) = reproduced(&dir, RENDER, &["--max-evaluations", "20000"]);
     assert!(ran.text.contains("frame 2 of 2") && (test.contains("fold=") || test.contains("width=")), "{}\n{test}", ran.text);
 }
 
 #[test]
 fn a_decorated_function_is_called_for_what_its_decorator_made_of_it() {
     let dir = folder("share");
-    let ran = rethrow(&dir, SHARE, &[&USUAL[..], &["--max-evaluations", "20000"]].concat());
-    assert_eq!(ran.code, 0, "{}", ran.text);
-    let test = std::fs::read_to_string(dir.join("rethrow.out/tests/test_shop_crash.py")).unwrap();
+    let (ran, test) = reproduced(&dir, SHARE, &["--max-evaluations", "20000"]);
     assert!(ran.text.contains("frame 2 of 2") && test.contains("share("), "{}\n{test}", ran.text);
 }
 
@@ -195,9 +200,7 @@ fn a_decorated_function_is_called_for_what_its_decorator_made_of_it() {
 #[test]
 fn what_the_report_shows_is_tried() {
     let dir = folder("report");
-    let ran = rethrow(&dir, REPORT, &[&USUAL[..], &["--max-evaluations", "1000"]].concat());
-    assert_eq!(ran.code, 0, "{}", ran.text);
-    let test = std::fs::read_to_string(dir.join("rethrow.out/tests/test_shop_crash.py")).unwrap();
+    let (_, test) = reproduced(&dir, REPORT, &["--max-evaluations", "1000"]);
     assert!(test.contains("deliver({\"to\": \"Rue de la Paix 7\"}, "), "{test}");
 }
 
@@ -205,12 +208,26 @@ fn what_the_report_shows_is_tried() {
 fn an_option_that_is_not_needed_is_left_out() {
     for seed in ["1", "2", "3", "4"] {
         let dir = folder(&format!("price-{seed}"));
-        let ran = rethrow(&dir, PRICE, &[&USUAL[..], &["--seed", seed]].concat());
-        assert_eq!(ran.code, 0, "{}", ran.text);
-        let test = std::fs::read_to_string(dir.join("rethrow.out/tests/test_shop_crash.py")).unwrap();
+        let (_, test) = reproduced(&dir, PRICE, &["--seed", seed]);
         let call = test.lines().find(|l| l.trim_start().starts_with("price(")).unwrap_or_default();
         assert!(!call.contains(","), "{test}");
     }
+}
+
+/// `pip install --user` puts packages below the home folder, which the jail does not have.
+#[test]
+fn packages_of_the_user_are_found_also_when_the_test_is_confirmed() {
+    let dir = folder("user-site");
+    let home = dir.join("home");
+    let asked = Command::new("python3").env("HOME", &home).args(["-c", "import site; print(site.getusersitepackages())"]).output().unwrap();
+    let site = PathBuf::from(String::from_utf8(asked.stdout).unwrap().trim());
+    assert!(site.starts_with(&home), "{}", site.display());
+    std::fs::create_dir_all(&site).unwrap();
+    std::fs::rename(dir.join("src/shop.py"), site.join("shop.py")).unwrap();
+    let mut command = Command::new(BINARY);
+    command.env("HOME", &home);
+    let ran = run(command, &dir, &PARSE.replace("/srv/app/", "site-packages/"), &["--python", "python3", "--budget", "60s"]);
+    assert_eq!(ran.code, 0, "{}", ran.text);
 }
 
 #[test]

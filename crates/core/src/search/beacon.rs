@@ -1,4 +1,4 @@
-//! Beacon to the letter (BCN-2 … BCN-7): sequences of calls of a module's functions with arguments that know no types, evolved by [`crate::genyal`].
+//! Beacon (BCN-2 … BCN-7), but for two rules (below): sequences of calls of a module's functions with arguments that know no types, evolved by [`crate::genyal`].
 //!
 //! Functions only, and only those with code: methods, classes and built-in functions are what the other engine is for (BCN-11). A statement is one gene;
 //! an argument is a random number or text, or the result of an earlier statement. Where there is none yet, a value takes its place, so that a mistake of

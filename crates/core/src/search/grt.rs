@@ -43,6 +43,7 @@ use bloodhound::Chooser;
 use constant_mining::Mined;
 use coverage::{Coverage, Share};
 use elephant_brain::Pool;
+use oracle::OracleRules;
 use palettes::subjects_of;
 pub use settings::{Component, Settings};
 use subjects::Subject;
@@ -56,8 +57,7 @@ pub struct World<'p> {
     /// The classes under test.
     pub types: &'p [TypeId],
     pub rules: &'p BuildRules,
-    /// Exceptions after which a worker is of no use any more, since a type stays broken.
-    pub poison: &'static [&'static str],
+    pub oracle: &'p OracleRules,
 }
 
 /// An exception that a call under test threw, with the smallest test that shows it.
@@ -354,7 +354,7 @@ impl<'p> Generator<'p> {
                 self.state[subject].successes += 1;
                 self.remember(&planned.test, execution, false);
             }
-            Outcome::Thrown { at, chain } if chain.iter().any(|t| self.world.poison.contains(&t.exception.as_str())) => {
+            Outcome::Thrown { at, chain } if chain.iter().any(|t| self.world.oracle.poison.contains(&t.exception.as_str())) => {
                 self.shun(&planned.test, *at as usize);
             }
             Outcome::Thrown { at, chain } if *at as usize + 1 == planned.test.len() => self.note_crash(subject, &planned.test, chain),
@@ -369,7 +369,7 @@ impl<'p> Generator<'p> {
     fn is_costly(&self, execution: &Execution) -> bool {
         match &execution.outcome {
             Outcome::TimeLimit { .. } | Outcome::Died { .. } | Outcome::StepLimit { .. } => true,
-            Outcome::Thrown { chain, .. } => chain.iter().any(|t| self.world.poison.contains(&t.exception.as_str())),
+            Outcome::Thrown { chain, .. } => chain.iter().any(|t| self.world.oracle.poison.contains(&t.exception.as_str())),
             _ => false,
         }
     }

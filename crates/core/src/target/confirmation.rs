@@ -23,6 +23,8 @@ pub const RESULT_FILE: &str = "result";
 pub struct Command {
     pub program: PathBuf,
     pub args: Vec<OsString>,
+    /// Beside what the jail sets.
+    pub env: Vec<(OsString, OsString)>,
 }
 
 impl Command {
@@ -34,7 +36,7 @@ impl Command {
             Some(text) if text.contains(RUN_FOLDER) => text.replace(RUN_FOLDER, &folder).into(),
             _ => arg.clone(),
         };
-        Command { program: self.program.clone(), args: self.args.iter().map(place).collect() }
+        Command { args: self.args.iter().map(place).collect(), ..self.clone() }
     }
 }
 

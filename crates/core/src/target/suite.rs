@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::confirmation::Command;
 use crate::execution::Returned;
-use crate::program::Program;
+use crate::program::{Program, TypeId};
 use crate::testcase::{TestCase, Var};
 
 /// How a test of a suite ends.
@@ -37,7 +37,7 @@ pub enum Claim {
 pub struct SuiteTest {
     /// Means something to who made it.
     pub id: usize,
-    /// Of the test method, without number.
+    /// What it calls, for the name of its method.
     pub name: String,
     pub test: TestCase,
     /// Values to assert.
@@ -47,12 +47,22 @@ pub struct SuiteTest {
     pub comment: Vec<String>,
 }
 
+/// What the tests of a file are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SuiteKind {
+    /// What the program does now.
+    Regression,
+    /// What looks like a defect.
+    Error,
+}
+
 /// One file to be written.
 #[derive(Clone, Debug)]
 pub struct SuiteFile {
     pub package: String,
-    /// Simple name of the test class.
+    /// Simple name of the test class or module.
     pub unit: String,
+    pub kind: SuiteKind,
     pub header: Vec<String>,
     pub tests: Vec<SuiteTest>,
 }
@@ -78,6 +88,8 @@ pub struct Placed {
 
 /// Renders files of tests.
 pub trait RenderSuite {
+    /// The name of the file (without its ending) for the tests of a class, the `number`th of them.
+    fn unit(&self, program: &Program, class: TypeId, kind: SuiteKind, number: usize) -> String;
     fn render_suite(&self, program: &Program, file: &SuiteFile) -> RenderedSuite;
 }
 
@@ -122,6 +134,22 @@ impl SuitePlan {
     pub fn source(&self, path: &Path) -> PathBuf {
         self.sources.join(path)
     }
+}
+
+/// How tests ended: lines `P n`, `F n what`, `H n`; anything else is noise of the program.
+pub fn parse_results(text: &str) -> Vec<TestResult> {
+    let parse = |line: &str| {
+        let mut words = line.splitn(3, ' ');
+        let (kind, index) = (words.next()?, words.next()?.parse().ok()?);
+        let ended = match kind {
+            "P" => TestEnd::Passed,
+            "F" => TestEnd::Failed(words.next().unwrap_or_default().to_string()),
+            "H" => TestEnd::Hung,
+            _ => return None,
+        };
+        Some(TestResult { index, ended })
+    };
+    text.lines().filter_map(parse).collect()
 }
 
 /// A compiler that stays and takes jobs: files `job-N` in [`JOBS_FOLDER`], each a list of sources, answered by `done-N`.
@@ -180,5 +208,11 @@ mod tests {
         assert!(read_done("OK 5").unwrap().succeeded);
         assert_eq!(read_done("E 12 /a/B.java\tno such"), None);
         assert_eq!(read_done(""), None);
+    }
+
+    #[test]
+    fn results_are_read_as_far_as_they_go() {
+        let ended: Vec<(usize, TestEnd)> = parse_results("P 0\nF 1 a.B: no\nnoise\nH 2\nP x\nP").into_iter().map(|r| (r.index, r.ended)).collect();
+        assert_eq!(ended, [(0, TestEnd::Passed), (1, TestEnd::Failed("a.B: no".into())), (2, TestEnd::Hung)]);
     }
 }

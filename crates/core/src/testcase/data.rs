@@ -119,6 +119,9 @@ impl Data {
         }
         self.children_mut().into_iter().for_each(|c| c.vars_mut(out));
     }
+    pub fn has_none(&self) -> bool {
+        matches!(self, Data::None) || self.children().into_iter().any(Data::has_none)
+    }
     pub fn has_vars(&self) -> bool {
         matches!(self, Data::Var(_)) || self.children().into_iter().any(Data::has_vars)
     }

@@ -29,7 +29,7 @@ impl Place {
     }
 
     fn generator(&self, settings: Settings) -> Generator<'_> {
-        let world = World { program: &self.program, plan: &self.plan, types: &self.types, rules: &self.rules, poison: &[] };
+        let world = World { program: &self.program, plan: &self.plan, types: &self.types, rules: &self.rules, oracle: &toy::ORACLE };
         Generator::new(world, settings)
     }
 

@@ -30,7 +30,7 @@ pub fn compiler_plan(config: &SuiteConfig<'_>, java: &std::path::Path, feature: 
     Some(CompilerPlan {
         files: vec![(PathBuf::from(SOURCE_FILE), SOURCE.to_string())],
         folders: vec![PathBuf::from(JOBS_FOLDER), PathBuf::from("classes")],
-        command: Command { program: java.to_path_buf(), args },
+        command: Command { program: java.to_path_buf(), args, env: Vec::new() },
         readable,
     })
 }

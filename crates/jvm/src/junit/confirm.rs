@@ -97,7 +97,7 @@ fn javac(config: &ConfirmConfig<'_>, classes: &Path, sources: &[PathBuf]) -> Com
     // an empty class path would mean the working directory
     args.extend(["-cp".into(), joined(std::iter::once(classes).chain(config.class_path.iter().map(PathBuf::as_path)))]);
     args.extend(sources.iter().map(|path| path.clone().into_os_string()));
-    Command { program: config.javac.to_path_buf(), args }
+    Command { program: config.javac.to_path_buf(), args, env: Vec::new() }
 }
 
 fn java(config: &ConfirmConfig<'_>, classes: &Path, main: &str) -> Command {
@@ -107,7 +107,7 @@ fn java(config: &ConfirmConfig<'_>, classes: &Path, main: &str) -> Command {
     }
     args.extend(["-cp".into(), joined(std::iter::once(classes).chain(config.class_path.iter().map(PathBuf::as_path)))]);
     args.extend([main.into(), format!("{RUN_FOLDER}/{RESULT_FILE}").into()]);
-    Command { program: config.java.to_path_buf(), args }
+    Command { program: config.java.to_path_buf(), args, env: Vec::new() }
 }
 
 pub(super) fn in_package_of(name: &str, simple: &str) -> String {

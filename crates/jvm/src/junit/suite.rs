@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use rethrow_core::execution::Returned;
 use rethrow_core::program::{Access, Program, TypeId};
-use rethrow_core::target::suite::{Claim, Expect, Placed, RenderSuite, RenderedSuite, SuiteFile, SuiteTest};
+use rethrow_core::target::suite::{Claim, Expect, Placed, RenderSuite, RenderedSuite, SuiteFile, SuiteKind, SuiteTest};
 use rethrow_core::testcase::{Value, Var};
 
 use super::body::{self, Parts, Scope};
@@ -12,6 +12,18 @@ use super::names::{self, TypeNames};
 use super::{JUnit, access, literal};
 
 impl RenderSuite for JUnit {
+    /// Nested classes share the files of the outermost one.
+    fn unit(&self, program: &Program, class: TypeId, kind: SuiteKind, number: usize) -> String {
+        let name = program.type_name(class);
+        let outermost = simple(name.split('$').next().unwrap_or(name));
+        let suffix = match kind {
+            SuiteKind::Regression => "RegressionTest",
+            SuiteKind::Error => "ErrorTest",
+        };
+        let number = if number == 1 { String::new() } else { number.to_string() };
+        format!("{}_{suffix}{number}", names::ascii_word(outermost))
+    }
+
     fn render_suite(&self, program: &Program, file: &SuiteFile) -> RenderedSuite {
         let names = TypeNames::new(program, &file.package, &file.unit);
         let writer = SuiteWriter { junit: self, program, file, names: &names };
@@ -132,6 +144,7 @@ impl SuiteWriter<'_> {
             Returned::Null => format!("{assert}.assertNull({local});"),
             Returned::Object => format!("{assert}.assertNotNull({local});"),
             Returned::Text(text) => format!("{assert}.assertEquals({}, {local});", literal::string(text)?),
+            Returned::Written(expression) => format!("{assert}.assertEquals({expression}, {local});"),
             Returned::Prim(Value::Bool(true)) => format!("{assert}.assertTrue({local});"),
             Returned::Prim(Value::Bool(false)) => format!("{assert}.assertFalse({local});"),
             Returned::Prim(v @ Value::Float(_)) => format!("{assert}.assertEquals({}, {local}, 0.0F);", literal::value(*v, java_lang)),

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use rethrow_core::target::confirmation::{Command, RESULT_FILE, RUN_FOLDER, joined};
-use rethrow_core::target::suite::{LIST_FILE, RenderedSuite, SuitePlan, TestEnd, TestResult};
+use rethrow_core::target::suite::{LIST_FILE, RenderedSuite, SuitePlan, parse_results};
 
 use super::confirm::{java_options, javac_options};
 
@@ -53,7 +53,7 @@ fn javac(config: &SuiteConfig<'_>, classes: &Path, list: &Path) -> Command {
     args.extend(["-d".into(), classes.into()]);
     args.extend(["-cp".into(), joined(std::iter::once(classes).chain(config.class_path.iter().map(PathBuf::as_path)))]);
     args.push(format!("@{}", list.display()).into());
-    Command { program: config.javac.to_path_buf(), args }
+    Command { program: config.javac.to_path_buf(), args, env: Vec::new() }
 }
 
 fn java(config: &SuiteConfig<'_>, classes: &Path) -> Command {
@@ -61,7 +61,7 @@ fn java(config: &SuiteConfig<'_>, classes: &Path) -> Command {
     args.extend(["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"].map(Into::into));
     args.extend(["-cp".into(), joined(std::iter::once(classes).chain(config.class_path.iter().map(PathBuf::as_path)))]);
     args.extend([RUNNER.into(), format!("{RUN_FOLDER}/{LIST_FILE}").into(), format!("{RUN_FOLDER}/{RESULT_FILE}").into()]);
-    Command { program: config.java.to_path_buf(), args }
+    Command { program: config.java.to_path_buf(), args, env: Vec::new() }
 }
 
 /// `/path/File.java:12: error: …`
@@ -72,22 +72,6 @@ fn parse_errors(text: &str) -> Vec<(PathBuf, usize)> {
         Some((PathBuf::from(path), number.parse().ok()?))
     };
     text.lines().filter_map(place).collect()
-}
-
-/// Lines `P n`, `F n what`, `H n`; anything else is noise of the program.
-fn parse_results(text: &str) -> Vec<TestResult> {
-    let parse = |line: &str| {
-        let mut words = line.splitn(3, ' ');
-        let (kind, index) = (words.next()?, words.next()?.parse().ok()?);
-        let ended = match kind {
-            "P" => TestEnd::Passed,
-            "F" => TestEnd::Failed(words.next().unwrap_or_default().to_string()),
-            "H" => TestEnd::Hung,
-            _ => return None,
-        };
-        Some(TestResult { index, ended })
-    };
-    text.lines().filter_map(parse).collect()
 }
 
 const ANNOTATION: &str = "package org.junit;
@@ -228,11 +212,5 @@ mod tests {
     fn errors_name_file_and_line() {
         let text = "/s/src/a/B.java:12: error: cannot find symbol\n  x();\n/s/src/a/C.java:3: error: boo: error\n2 errors\nwarning: x\n";
         assert_eq!(parse_errors(text), [(PathBuf::from("/s/src/a/B.java"), 12), (PathBuf::from("/s/src/a/C.java"), 3)]);
-    }
-
-    #[test]
-    fn results_are_read_as_far_as_they_go() {
-        let ended: Vec<(usize, TestEnd)> = parse_results("P 0\nF 1 a.B: no\nnoise\nH 2\nP x\nP").into_iter().map(|r| (r.index, r.ended)).collect();
-        assert_eq!(ended, [(0, TestEnd::Passed), (1, TestEnd::Failed("a.B: no".into())), (2, TestEnd::Hung)]);
     }
 }

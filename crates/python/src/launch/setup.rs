@@ -151,6 +151,6 @@ pub fn environment(python: &Interpreter) -> Vec<(OsString, OsString)> {
         ("MKL_NUM_THREADS", "1"),
     ];
     let mut env: Vec<(OsString, OsString)> = fixed.iter().map(|(k, v)| (k.into(), v.into())).collect();
-    env.extend(python.user_base.iter().map(|base| ("PYTHONUSERBASE".into(), base.clone().into())));
+    env.extend(python.user_site());
     env
 }

@@ -13,6 +13,9 @@ pub struct Body {
     pub needs_folder: bool,
     /// The line inside which they have to stand, if the test has surroundings.
     pub inside: Option<String>,
+    /// For each statement, how many lines there are up to its end, and the name of its value.
+    pub ends: Vec<usize>,
+    pub locals: Vec<Option<String>>,
 }
 
 /// Where the value of a statement is.
@@ -38,9 +41,14 @@ struct Writer<'a> {
 }
 
 pub fn render(program: &Program, test: &TestCase, imports: &mut Imports) -> Result<Body, String> {
+    render_named(program, test, &[], imports)
+}
+
+/// The values in `named` get names, whoever uses them.
+pub fn render_named(program: &Program, test: &TestCase, named: &[Var], imports: &mut Imports) -> Result<Body, String> {
     // Once to learn what is imported, so that no local hides it.
-    Writer::new(program, test, imports).write()?;
-    Writer::new(program, test, imports).write()
+    Writer::new(program, test, imports).write(named)?;
+    Writer::new(program, test, imports).write(named)
 }
 
 /// The declared parameters in `12(a, /, b, c=, *rest, d, **named)`.
@@ -73,11 +81,14 @@ impl<'a> Writer<'a> {
         Writer { program, test, imports, locals, places: Vec::new(), lines: Vec::new(), needs_folder: false, settings: Vec::new() }
     }
 
-    fn write(mut self) -> Result<Body, String> {
+    fn write(mut self, named: &[Var]) -> Result<Body, String> {
         let mut uses = vec![0usize; self.test.len()];
         for stmt in &self.test.stmts {
             stmt.operands().iter().for_each(|v| uses[v.0 as usize] += 1);
         }
+        // to look at a value is a use that needs its name
+        named.iter().for_each(|v| uses[v.0 as usize] += 2);
+        let mut ends = Vec::new();
         for (i, stmt) in self.test.stmts.iter().enumerate() {
             let last = i + 1 == self.test.len();
             let place = match (stmt, uses[i]) {
@@ -89,6 +100,7 @@ impl<'a> Writer<'a> {
             };
             self.places.push(place.clone());
             if place == Place::Inline {
+                ends.push(self.lines.len());
                 continue;
             }
             let text = self.statement(stmt)?;
@@ -101,12 +113,15 @@ impl<'a> Writer<'a> {
                 _ if matches!(stmt, Stmt::Env(_)) => {}
                 _ => self.lines.push(text),
             }
+            ends.push(self.lines.len());
         }
         if self.lines.is_empty() {
             self.lines.push("pass".into());
         }
         let inside = self.surrounded();
-        Ok(Body { lines: self.lines, needs_folder: self.needs_folder, inside })
+        let name = |place: Place| if let Place::Local(name) = place { Some(name) } else { None };
+        let locals = self.places.into_iter().map(name).collect();
+        Ok(Body { lines: self.lines, needs_folder: self.needs_folder, inside, ends, locals })
     }
 
     /// What a value would be called: after its class, the function it comes from, or the parameter it is for.
@@ -420,7 +435,7 @@ fn mangled(owner: &str, name: &str) -> String {
     }
 }
 
-fn lit(value: Value) -> String {
+pub fn lit(value: Value) -> String {
     match value {
         Value::Bool(v) => if v { "True" } else { "False" }.into(),
         Value::Float(_) | Value::Double(_) => literal::float(value.as_f64()),

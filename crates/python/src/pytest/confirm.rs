@@ -71,7 +71,7 @@ fn command(test: &RenderedTest, folder: &Path, runner: Runner, config: &ConfirmC
     args.push(joined(config.interpreter.stdlib.iter().map(PathBuf::as_path)));
     args.push(joined(config.interpreter.site_packages.iter().map(PathBuf::as_path)));
     args.push(joined(config.sources.iter().map(PathBuf::as_path)));
-    Command { program: config.interpreter.path.clone(), args }
+    Command { program: config.interpreter.path.clone(), args, env: config.interpreter.user_site() }
 }
 
 /// The table of code objects: a line with the file, then one for each code object in it.

@@ -86,6 +86,8 @@ class Child:
         #: Calls of the test that took long, and whether it used what is kept.
         self.slow = []
         self.used = False
+        #: The statements' values as a test can assert them, if they are asked for.
+        self.told = []
         #: Whether what was called has no frames to show.
         self.bare = False
         self.pid = None
@@ -142,7 +144,7 @@ class Child:
             numpy.seed(0)
         modules = set(sys.modules) if not self.pristine else ()
         values = []
-        self.slow = []
+        self.slow, self.told = [], []
         threads = threading.active_count()
         builder = Builder(self.worker.scratch)
         SHARED[FORKS] = 0
@@ -163,7 +165,7 @@ class Child:
         found = [None if v is None or v is ABSENT else self.type_name(type(v)) for v in values]
         new = [m for m in sys.modules if m not in modules] if not self.pristine and len(sys.modules) > len(modules) else []
         slow = self.slow if not new and threading.active_count() == threads else []
-        return index, ended, noted, found, new, self.new_patterns(), slow
+        return index, ended, noted, found, self.told, new, self.new_patterns(), slow
 
     def new_patterns(self):
         new = [key for key in compiled() if key not in self.patterns]
@@ -194,6 +196,9 @@ class Child:
                 SHARED[AT] = at
                 makes = (stmt[0] == 'new' or stmt[0] == 'call') and stmt[2] is None and at + 1 < len(stmts) and not self.pristine
                 values.append(self.made(stmts, at, values, builder) if makes else execute(stmt, values, names, builder))
+                if self.run.inspect:
+                    # now: what follows may change it
+                    self.told.append(returned(values[-1]))
         except Stopped:
             raise
         except BaseException as error:

@@ -7,7 +7,7 @@ import select
 import traceback
 import warnings
 
-VERSION = 6
+VERSION = 7
 #: Patterns of regular expressions that are remembered.
 MAX_PATTERNS = 2000
 PREPARING = 0xffffffff
@@ -29,8 +29,7 @@ class Run:
         self.step_limit = r.number()
         self.time_limit = r.number() / 1000.0
         self.pristine = bool(r.byte())
-        # Whether the values of the statements are wanted: not told here.
-        r.byte()
+        self.inspect = bool(r.byte())
         self.tests = [read_test(r) for _ in range(r.number())]
 
 
@@ -368,7 +367,7 @@ class Server:
 
     def results(self, indices, told, status, killed):
         count, repeat, new = 0, [], []
-        for index, ended, noted, types, modules, patterns, slow in told:
+        for index, ended, noted, types, values, modules, patterns, slow in told:
             self.warm(patterns)
             for kind, method, given in slow:
                 if self.worker.kept.wants(method, given):
@@ -380,7 +379,7 @@ class Server:
                 self.again.add(index)
                 repeat.append(index)
                 break
-            self.result(index, ended, noted, types)
+            self.result(index, ended, noted, types, values)
             count += 1
         for name in new:
             if name not in self.tried:
@@ -388,7 +387,7 @@ class Server:
                 self.prepare(name)
         if count + len(repeat) < len(indices) and (status != 0 or killed or not told):
             index = indices[count + len(repeat)]
-            self.result(index, self.death(status, killed), (b'\0', b'\0', b'\0', b'\0'), [])
+            self.result(index, self.death(status, killed), (b'\0', b'\0', b'\0', b'\0'), [], [])
             count += 1
         return count, repeat
 
@@ -432,7 +431,7 @@ class Server:
             return ('d', at, 'it ended with signal %d' % os.WTERMSIG(status))
         return ('e', at, os.WEXITSTATUS(status))
 
-    def result(self, index, ended, noted, types):
+    def result(self, index, ended, noted, types, values):
         kind = ended[0]
         end = number(ENDED[kind])
         if kind == 't':
@@ -447,7 +446,7 @@ class Server:
             end += number(ended[1])
         numbered = numbers([0 if t is None else self.interned.type(t) + 1 for t in types])
         hits, branches, seen, reach = noted
-        self.send(self.interned.take() + framed(b'\3' + number(index) + end + hits + branches + b'\0' + numbered + seen + b'\0' + reach + b'\0\0'))
+        self.send(self.interned.take() + framed(b'\3' + number(index) + end + hits + branches + b'\0' + numbered + seen + b'\0' + reach + b'\0' + many([option(v) for v in values])))
 
 
 def split(buffer):

@@ -6,6 +6,51 @@ import types
 ABSENT = object()
 
 
+#: Longer texts, and values of more parts, are told as objects.
+MAX_TOLD = 400
+MAX_PARTS = 40
+CONTAINERS = (list, tuple, set, frozenset)
+
+
+def returned(value):
+    """How a test can assert a value: nothing, an object, a number, a text, or plain data as it is written."""
+    kind = type(value)
+    if value is ABSENT:
+        return None
+    if value is None:
+        return b'\0'
+    if kind is bool:
+        return b'\2\0' + (b'\1' if value else b'\0')
+    if kind is int and -1 << 63 <= value < 1 << 63:
+        return b'\2\5' + signed(value)
+    if kind is float and value == value:
+        return b'\2\7' + number(struct.unpack('<Q', struct.pack('<d', value))[0])
+    if kind is str and len(value) <= MAX_TOLD and not any('\ud800' <= c <= '\udfff' for c in value):
+        return b'\3' + text(value)
+    if writes_itself(value, [MAX_PARTS]):
+        written = ascii(value)
+        if len(written) <= MAX_TOLD:
+            return b'\4' + text(written)
+    return b'\1'
+
+
+def writes_itself(value, left):
+    """Whether what is written of it makes an equal value."""
+    kind = type(value)
+    left[0] -= 1
+    if left[0] < 0:
+        return False
+    if kind in CONTAINERS:
+        return all(writes_itself(v, left) for v in value)
+    if kind is dict:
+        return all(writes_itself(k, left) and writes_itself(v, left) for k, v in value.items())
+    if kind is int:
+        return value.bit_length() <= 1000
+    if kind is float:
+        return value - value == 0
+    return value is None or kind in (bool, str, bytes) and (kind is bool or len(value) <= MAX_TOLD)
+
+
 class Invalid(Exception):
     """The statement cannot be executed as it stands."""
 

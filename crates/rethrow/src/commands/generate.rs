@@ -5,13 +5,15 @@ use crate::cli::{Format, GenerateArgs};
 use crate::config::{Config, Host};
 use crate::error::{UserError, log_bugs_in};
 use crate::generate::{self, Options};
+use crate::language::UnderTest;
 use crate::record::RunDir;
 use crate::report::say;
 
 pub fn run(args: GenerateArgs, host: Host) -> Result<u8, UserError> {
     let output = args.output;
     let config = Config::for_generate(&args, host)?;
-    let options = Options { classes: args.classes, preset: args.preset, only: args.only, without: args.without };
+    let under_test = UnderTest { classes: args.classes, modules: args.module };
+    let options = Options { under_test, preset: args.preset, only: args.only, without: args.without };
     catch_interrupts(&config.host.interrupted);
     let dir = RunDir::open(&config.run_dir)?;
     log_bugs_in(dir.path());

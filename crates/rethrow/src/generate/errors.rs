@@ -12,16 +12,16 @@ use rethrow_core::objective::{Kind, Objective};
 use rethrow_core::probe::ProbePlan;
 use rethrow_core::program::{Program, TypeId};
 use rethrow_core::search::grt::contract::{Contract, RootMethods};
-use rethrow_core::search::grt::oracle::{Judgement, OracleRules, judge};
+use rethrow_core::search::grt::oracle::{Judgement, judge};
 use rethrow_core::search::grt::{Crash, Generator, TRIAGE_FRAMES};
 use rethrow_core::search::{Evaluator, Limits, Setup};
-use rethrow_core::target::suite::{Expect, SuiteFile, SuiteTest};
+use rethrow_core::target::suite::{Expect, SuiteFile, SuiteKind, SuiteTest};
 use rethrow_core::testcase::{TestCase, Var};
-use rethrow_core::trace::{Throwable, Trace};
+use rethrow_core::trace::{Frame, Throwable, Trace};
 
-use super::suites::{Groups, Naming, group, method_name};
+use super::suites::{Groups, Naming, group, method_name, simple};
 use crate::error::UserError;
-use crate::language::Live;
+use crate::language::{Live, Suites};
 
 /// Defects told of at most.
 const MAX_DEFECTS: usize = 60;
@@ -36,7 +36,7 @@ const FIRST_ID: usize = usize::MAX / 2;
 pub struct Search<'a, 'p> {
     pub program: &'p Program,
     pub plan: &'p ProbePlan,
-    pub rules: OracleRules,
+    pub suites: &'a dyn Suites,
     pub generator: &'a Generator<'p>,
     pub types: &'a [TypeId],
     pub until: Instant,
@@ -61,17 +61,17 @@ impl Search<'_, '_> {
         let mut groups: Groups = BTreeMap::new();
         for (n, f) in findings.into_iter().enumerate() {
             let test = SuiteTest { id: FIRST_ID + n, name: f.name, test: f.test, checks: f.checks, expect: f.expect, comment: f.comment };
-            groups.entry(group(self.program, self.generator, f.subject)).or_default().push(test);
+            groups.entry(group(self.generator, f.subject)).or_default().push(test);
         }
         let header = [format!("Failing tests written by rethrow {}: each shows what looks like a defect.", env!("CARGO_PKG_VERSION")), String::new()];
-        Ok(Naming::default().files(self.program, groups, "ErrorTest", &header))
+        Ok(Naming::default().files(self.program, self.suites.render(), groups, SuiteKind::Error, &header))
     }
 
     /// One finding for each exception and innermost program frame (GRT-18).
     fn crashes(&self, session: &mut dyn Live) -> Vec<Finding> {
         let mut by_place: BTreeMap<String, &Crash> = BTreeMap::new();
         for crash in &self.generator.crashes {
-            if let Judgement::Defect(_) = judge(self.program, &self.rules, &crash.test, &crash.chain, &[]) {
+            if let Judgement::Defect(_) = judge(self.program, self.suites.oracle(), &crash.test, &crash.chain, &[]) {
                 let best = by_place.entry(place(&crash.chain)).or_insert(crash);
                 if crash.test.len() < best.test.len() {
                     *best = crash;
@@ -89,7 +89,7 @@ impl Search<'_, '_> {
         // what became smaller by passing null is no defect any more, nor what handed a null on
         let mut reason = |test: &TestCase| {
             let execution = session.inspect(std::slice::from_ref(test)).ok()?.pop()?;
-            match judge(self.program, &self.rules, test, &crash.chain, &execution.values) {
+            match judge(self.program, self.suites.oracle(), test, &crash.chain, &execution.values) {
                 Judgement::Defect(reason) if execution.thrown().is_some() => Some(reason),
                 _ => None,
             }
@@ -106,7 +106,7 @@ impl Search<'_, '_> {
                 .iter()
                 .filter(|f| !f.platform)
                 .take(TRIAGE_FRAMES)
-                .map(|f| format!("    at {}.{}({}:{})", f.class, f.method, f.file.as_deref().unwrap_or("?"), f.line.unwrap_or(0))),
+                .map(|f| format!("    at {}.{}({}:{})", f.class, f.method, file_name(f), f.line.unwrap_or(0))),
         );
         let name = method_name(self.program, self.generator.subjects[crash.subject].body);
         let expect = Expect::Fails { exception: thrown.exception.clone() };
@@ -130,7 +130,7 @@ impl Search<'_, '_> {
 
     /// Contracts of `Object` and of order, on a few objects of each type under test.
     fn contracts(&self, session: &mut dyn Live) -> Result<Vec<Finding>, UserError> {
-        let Some(root) = RootMethods::find(self.program, self.rules.order) else { return Ok(Vec::new()) };
+        let Some(root) = RootMethods::find(self.program, self.suites.oracle().order) else { return Ok(Vec::new()) };
         let mut asked: Vec<(TypeId, Contract, TestCase)> = Vec::new();
         for ty in self.generator.pool.types().iter().filter(|t| self.types.contains(t)) {
             let objects = self.generator.pool.of_exact(*ty, OBJECTS);
@@ -162,7 +162,7 @@ impl Search<'_, '_> {
     fn broken(&self, ty: TypeId, contract: Contract, test: TestCase, execution: &Execution) -> Option<Finding> {
         let (expect, checks, reason) = match &execution.outcome {
             Outcome::Thrown { at, chain } if *at as usize + 1 == test.len() && !contract.is_of_two() => {
-                let Judgement::Defect(why) = judge(self.program, &self.rules, &test, chain, &execution.values) else { return None };
+                let Judgement::Defect(why) = judge(self.program, self.suites.oracle(), &test, chain, &execution.values) else { return None };
                 (Expect::Fails { exception: chain.first()?.exception.clone() }, Vec::new(), why)
             }
             Outcome::Normal => {
@@ -172,7 +172,7 @@ impl Search<'_, '_> {
             _ => return None,
         };
         let subject = self.generator.subjects.iter().position(|s| s.class == ty)?;
-        let class = self.program.type_name(ty).rsplit(['.', '$']).next().unwrap_or_default().to_string();
+        let class = simple(self.program.type_name(ty));
         Some(Finding { subject, name: format!("contract{class}"), test, checks, expect, comment: vec![format!("Defect: {reason}.")] })
     }
 }
@@ -186,6 +186,12 @@ impl Limits for Unlimited {
     fn cancelled(&self) -> bool {
         false
     }
+}
+
+/// Where the program lies on this machine is of no interest.
+fn file_name(frame: &Frame) -> &str {
+    let file = frame.file.as_deref().unwrap_or("?");
+    file.rsplit('/').next().unwrap_or(file)
 }
 
 /// The exception and its innermost program frame.

@@ -146,7 +146,7 @@ impl<'a> Fresh<'a> {
             return Ok(());
         }
         part.tries += 1;
-        let plan = self.suites.plan(&part.rendered, self.scratch.path())?;
+        let plan = self.suites.plan(&part.rendered, self.config, self.scratch.path())?;
         write_files(&plan, self.scratch.path())?;
         if let Some(compiler) = &mut self.compiler {
             let own = |path: &PathBuf| !self.has_support || part.rendered.iter().any(|r| path.ends_with(&r.path));
@@ -275,7 +275,7 @@ impl<'a> Fresh<'a> {
     fn run_on(&mut self, mut running: Running) -> Result<(), UserError> {
         self.runs += 1;
         let folder = self.scratch.path().join(format!("run-{}", self.runs));
-        let plan = self.suites.plan(&running.part.rendered, self.scratch.path())?;
+        let plan = self.suites.plan(&running.part.rendered, self.config, self.scratch.path())?;
         let command = self.jailed(&plan, &plan.run, &folder)?;
         running.start(&command, &folder, plan.results)?;
         self.running = Some(running);
@@ -322,10 +322,10 @@ impl<'a> Fresh<'a> {
         self.confirmed.push(part);
     }
 
-    /// Files whose tests all ended as they should, with the number of their tests.
-    pub fn into_files(self) -> (Vec<(RenderedSuite, usize)>, Losses) {
+    /// Files whose tests all ended as they should.
+    pub fn into_files(self) -> (Vec<(RenderedSuite, SuiteFile)>, Losses) {
         let files = self.confirmed.into_iter().flat_map(|part| part.rendered.into_iter().zip(part.files));
-        (files.map(|(rendered, file)| (rendered, file.tests.len())).collect(), self.losses)
+        (files.collect(), self.losses)
     }
 
     fn start(&self, plan: &SuitePlan, command: &Command, folder: &Path, limit: Duration) -> Result<Finished, UserError> {
@@ -337,6 +337,7 @@ impl<'a> Fresh<'a> {
         let command = command.in_folder(folder);
         let mut jailed = JailedCommand::new(&own_executable()?, folder, &command.program).args(&command.args).mode(sandbox_mode(self.config.sandbox));
         jailed.read.extend(plan.readable.iter().chain(&self.config.allow_read).cloned());
+        jailed.env.extend(command.env);
         Ok(jailed)
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rethrow_core::search::Stop;
 use rethrow_core::search::grt::{Generator, Settings, Tally};
-use rethrow_core::target::suite::RenderedSuite;
+use rethrow_core::target::suite::{RenderedSuite, SuiteFile, SuiteKind};
 use serde::Serialize;
 
 use super::Options;
@@ -31,6 +31,7 @@ pub struct GenerateRecord {
     pub preset: GeneratePreset,
     pub components: Vec<&'static str>,
     pub classes: Vec<String>,
+    pub modules: Vec<String>,
     pub classpath: Vec<PathBuf>,
     pub budget_ms: u64,
     pub max_tests: Option<u64>,
@@ -115,7 +116,8 @@ impl GenerateRecord {
             seed: config.seed,
             preset: options.preset,
             components: settings.components.iter().map(|c| c.name()).collect(),
-            classes: options.classes.clone(),
+            classes: options.under_test.classes.clone(),
+            modules: options.under_test.modules.clone(),
             classpath: config.classpath.clone(),
             budget_ms: config.budget_ms,
             max_tests: config.max_evaluations,
@@ -173,12 +175,12 @@ impl GenerateRecord {
         self.jail.layers = layers.split('+').filter(|l| !l.is_empty()).map(String::from).collect();
     }
 
-    pub fn note_suite(&mut self, files: &[(RenderedSuite, usize)], losses: Losses) {
-        let suite = |failing: bool| {
-            let files = files.iter().filter(|(f, _)| f.name.contains("_ErrorTest") == failing);
-            Suite { tests: files.clone().map(|(_, tests)| tests).sum(), files: files.map(|(f, _)| f.path.clone()).collect() }
+    pub fn note_suite(&mut self, files: &[(RenderedSuite, SuiteFile)], losses: Losses) {
+        let suite = |kind: SuiteKind| {
+            let files = files.iter().filter(|(_, file)| file.kind == kind);
+            Suite { tests: files.clone().map(|(_, file)| file.tests.len()).sum(), files: files.map(|(f, _)| f.path.clone()).collect() }
         };
-        (self.regression, self.error) = (suite(false), suite(true));
+        (self.regression, self.error) = (suite(SuiteKind::Regression), suite(SuiteKind::Error));
         self.lost = Lost { unwritable: losses.unwritable, uncompiled: losses.uncompiled, differing: losses.differing };
         self.diagnostics.extend(losses.diagnostics);
         self.exit_code = match (self.interrupted, files.is_empty()) {

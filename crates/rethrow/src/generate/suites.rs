@@ -7,30 +7,32 @@ use rethrow_core::program::{MethodKind, Program, TypeId};
 use rethrow_core::search::grt::Generator;
 use rethrow_core::search::grt::suite::{Ending, Kept, Selection};
 use rethrow_core::target::SessionLost;
-use rethrow_core::target::suite::{Expect, SuiteFile, SuiteTest};
+use rethrow_core::target::suite::{Expect, RenderSuite, SuiteFile, SuiteKind, SuiteTest};
 use rethrow_core::testcase::{Stmt, TestCase, Var};
 
 use crate::error::UserError;
-use crate::language::Live;
+use crate::language::{Live, Suites};
 
 /// Test methods in one file.
 const MAX_TESTS: usize = 50;
 /// Longer texts say little in an assertion.
 const MAX_TEXT: usize = 200;
-/// Exceptions that depend on the machine: no test expects them.
-const MACHINE: [&str; 4] = ["java.lang.StackOverflowError", "java.lang.OutOfMemoryError", "java.lang.ThreadDeath", "java.lang.ExceptionInInitializerError"];
 
 /// The regression suite in the making.
-#[derive(Default)]
-pub struct Regression {
+pub struct Regression<'s> {
+    suites: &'s dyn Suites,
     pub selection: Selection,
     naming: Naming,
 }
 
-impl Regression {
+impl<'s> Regression<'s> {
+    pub fn new(suites: &'s dyn Suites) -> Regression<'s> {
+        Regression { suites, selection: Selection::default(), naming: Naming::default() }
+    }
+
     /// Tests that would still have to be written to cover all that was covered.
     pub fn open(&self, generator: &Generator<'_>) -> usize {
-        self.selection.clone().next(&generator.kept, usize::MAX, is_usable).len()
+        self.selection.clone().next(&generator.kept, usize::MAX, |kept| self.is_usable(kept)).len()
     }
 
     /// Files with up to `max` further tests, each with the assertions that held twice.
@@ -41,7 +43,9 @@ impl Regression {
         max: usize,
         wanted: impl Fn(&TestCase) -> bool,
     ) -> Result<Vec<SuiteFile>, UserError> {
-        let chosen = self.selection.next(&generator.kept, max, |kept| is_usable(kept) && wanted(&kept.test));
+        let mut selection = std::mem::take(&mut self.selection);
+        let chosen = selection.next(&generator.kept, max, |kept| self.is_usable(kept) && wanted(&kept.test));
+        self.selection = selection;
         let tests: Vec<TestCase> = chosen.iter().map(|i| generator.kept[*i].test.clone()).collect();
         let (first, second) = twice(session, tests)?;
         let mut groups: Groups = BTreeMap::new();
@@ -52,10 +56,14 @@ impl Regression {
                 continue;
             }
             let test = suite_test(program, generator, *index, checks(&kept.test, &first[place], &second[place]));
-            groups.entry(group(program, generator, kept.subject)).or_default().push(test);
+            groups.entry(group(generator, kept.subject)).or_default().push(test);
         }
-        let header = [format!("Regression tests written by rethrow {}: what the classes do now.", env!("CARGO_PKG_VERSION")), String::new()];
-        Ok(self.naming.files(program, groups, "RegressionTest", &header))
+        let header = [format!("Regression tests written by rethrow {}: what the program does now.", env!("CARGO_PKG_VERSION")), String::new()];
+        Ok(self.naming.files(program, self.suites.render(), groups, SuiteKind::Regression, &header))
+    }
+
+    fn is_usable(&self, kept: &Kept) -> bool {
+        !matches!(&kept.ending, Ending::Thrown { exception } if self.suites.oracle().unsteady.contains(&exception.as_str()))
     }
 }
 
@@ -71,15 +79,11 @@ fn twice(session: &mut dyn Live, mut tests: Vec<TestCase>) -> Result<(Vec<Execut
     Ok((first, second))
 }
 
-fn is_usable(kept: &Kept) -> bool {
-    !matches!(&kept.ending, Ending::Thrown { exception } if MACHINE.contains(&exception.as_str()))
-}
-
 /// Tests by package and class.
-pub type Groups = BTreeMap<(String, String), Vec<SuiteTest>>;
+pub type Groups = BTreeMap<(String, TypeId), Vec<SuiteTest>>;
 
-pub fn group(program: &Program, generator: &Generator<'_>, subject: usize) -> (String, String) {
-    (generator.package(subject).to_string(), unit(program, generator.subjects[subject].class))
+pub fn group(generator: &Generator<'_>, subject: usize) -> (String, TypeId) {
+    (generator.package(subject).to_string(), generator.subjects[subject].class)
 }
 
 fn suite_test(program: &Program, generator: &Generator<'_>, id: usize, checks: Vec<(Var, Returned)>) -> SuiteTest {
@@ -111,7 +115,7 @@ fn checks(test: &TestCase, first: &Execution, second: &Execution) -> Vec<(Var, R
         let (Stmt::Call { .. }, Some(Some(a)), Some(Some(b))) = (stmt, first.values.get(i), second.values.get(i)) else { continue };
         let telling = match a {
             Returned::Object => i == last,
-            Returned::Text(text) => text.chars().count() <= MAX_TEXT && !names_identity(text),
+            Returned::Text(text) | Returned::Written(text) => text.chars().count() <= MAX_TEXT && !names_identity(text),
             Returned::Null | Returned::Prim(_) => true,
         };
         if a == b && telling {
@@ -121,9 +125,9 @@ fn checks(test: &TestCase, first: &Execution, second: &Execution) -> Vec<(Var, R
     out
 }
 
-/// `Foo@1b2c3d`, or a text that could not be read whole: neither is the same in another process.
+/// `Foo@1b2c3d`, `<Foo at 0x7f>`, or a text that could not be read whole: none is the same in another process.
 fn names_identity(text: &str) -> bool {
-    text.contains('\u{FFFD}') || text.split('@').skip(1).any(|rest| rest.chars().take_while(char::is_ascii_hexdigit).count() >= 1)
+    text.contains('\u{FFFD}') || text.contains(" at 0x") || text.split('@').skip(1).any(|rest| rest.chars().take_while(char::is_ascii_hexdigit).count() >= 1)
 }
 
 pub fn method_name(program: &Program, method: rethrow_core::program::MethodId) -> String {
@@ -133,14 +137,8 @@ pub fn method_name(program: &Program, method: rethrow_core::program::MethodId) -
     }
 }
 
-fn simple(class: &str) -> String {
-    class.rsplit(['.', '$']).next().unwrap_or(class).to_string()
-}
-
-/// The outermost class, whose tests share files.
-fn unit(program: &Program, class: TypeId) -> String {
-    let name = program.type_name(class);
-    simple(name.split('$').next().unwrap_or(name))
+pub fn simple(class: &str) -> &str {
+    class.rsplit(['.', '$', ':']).next().unwrap_or(class)
 }
 
 /// Gives files their names: no class of the program is hidden, and no name comes twice.
@@ -150,27 +148,27 @@ pub struct Naming {
 }
 
 impl Naming {
-    /// Splits groups into files of bounded size.
-    pub fn files(&mut self, program: &Program, groups: Groups, suffix: &str, header: &[String]) -> Vec<SuiteFile> {
-        let mut out = Vec::new();
+    /// Splits groups into files of bounded size; classes whose files are called alike share them.
+    pub fn files(&mut self, program: &Program, render: &dyn RenderSuite, groups: Groups, kind: SuiteKind, header: &[String]) -> Vec<SuiteFile> {
+        let mut units: BTreeMap<(String, String), (TypeId, Vec<SuiteTest>)> = BTreeMap::new();
         for ((package, class), tests) in groups {
-            let used = self.used.entry((package.clone(), class.clone())).or_default();
+            let unit = render.unit(program, class, kind, 1);
+            units.entry((package, unit)).or_insert_with(|| (class, Vec::new())).1.extend(tests);
+        }
+        let mut out = Vec::new();
+        for ((package, first), (class, tests)) in units {
+            let used = self.used.entry((package.clone(), first)).or_default();
             for part in tests.chunks(MAX_TESTS) {
                 *used += 1;
-                let number = if *used == 1 { String::new() } else { used.to_string() };
-                let mut unit = format!("{}_{suffix}{number}", ascii(&class));
+                let mut unit = render.unit(program, class, kind, *used);
                 while program.find_type(&format!("{package}.{unit}")).is_some() {
                     unit.push('_');
                 }
-                out.push(SuiteFile { package: package.clone(), unit, header: header.to_vec(), tests: part.to_vec() });
+                out.push(SuiteFile { package: package.clone(), unit, kind, header: header.to_vec(), tests: part.to_vec() });
             }
         }
         out
     }
-}
-
-fn ascii(name: &str) -> String {
-    name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }).collect()
 }
 
 #[cfg(test)]
@@ -179,7 +177,16 @@ mod tests {
 
     #[test]
     fn identities_are_not_asserted() {
-        for (text, named) in [("a.B@1f2e", true), ("x@y.z", false), ("Hex@1[", true), ("me@ab12", true), ("plain", false), ("\u{FFFD}", true), ("@", false)] {
+        for (text, named) in [
+            ("<a.B object at 0x7f3a>", true),
+            ("a.B@1f2e", true),
+            ("x@y.z", false),
+            ("Hex@1[", true),
+            ("me@ab12", true),
+            ("plain", false),
+            ("\u{FFFD}", true),
+            ("@", false),
+        ] {
             assert_eq!(names_identity(text), named, "{text}");
         }
     }

@@ -20,18 +20,17 @@ use rethrow_jvm::launch::{self, SessionConfig, Watch, has_state, watch, watch_at
 use rethrow_jvm::rules::{ORACLE, build_rules, suite_rules};
 use rethrow_jvm::trace::looks_obfuscated;
 
-use super::{Opened, Platform, Rendered, Started, Suites};
+use super::{Opened, Platform, Rendered, Started, Suites, TEST_LIMIT_MS};
 use crate::align::Aligned;
 use crate::commands::jail::own_executable;
 use crate::commands::sandbox_mode;
 use crate::config::{Config, HuntChoice};
 use crate::error::UserError;
+use crate::generate::classes;
 use crate::hunt;
 use crate::record::Runtime;
 use crate::report::progress::plural;
 
-/// A test of a suite that takes longer hangs.
-const TEST_LIMIT_MS: u32 = 3_000;
 /// Classes of a package that are looked through for what throws.
 const MAX_NEAR: usize = 300;
 /// Class files of Java N have version N + 44.
@@ -60,6 +59,13 @@ pub fn open(config: &Config, trace: &Trace, notes: &mut Vec<String>) -> Result<O
     let source = plural(classpath.entries().filter(|e| !e.platform).count(), "entry", "entries") + " on the class path";
     let platform = Box::new(Java { jdk, compiler, junit: JUnit::new(classpath.clone()), classpath });
     Ok(Opened { platform, program, trace: trace.clone(), runtime, source })
+}
+
+/// The classes that the patterns name; without patterns, all of the first entry.
+pub fn open_generate(config: &Config, patterns: &[String], notes: &mut Vec<String>) -> Result<(Opened, Vec<TypeId>), UserError> {
+    let opened = open(config, &Trace::default(), notes)?;
+    let types = classes::select(&opened.program, patterns)?;
+    Ok((opened, types))
 }
 
 /// The methods of a class: those of the function asked for, if it has them, else all that can be called.
@@ -277,8 +283,8 @@ impl Platform for Java {
         run_command(config, path, name, self.framework(config))
     }
 
-    fn suites(&self) -> Option<&dyn Suites> {
-        Some(self)
+    fn suites(&self) -> &dyn Suites {
+        self
     }
 }
 
@@ -287,8 +293,8 @@ impl Suites for Java {
         suite_rules(program, types, &self.classpath)
     }
 
-    fn oracle(&self) -> OracleRules {
-        ORACLE
+    fn oracle(&self) -> &'static OracleRules {
+        &ORACLE
     }
 
     fn start<'a>(&'a self, config: &Config, program: &'a Program, types: &[TypeId], scratch: &Path) -> Result<Started<'a>, UserError> {
@@ -311,7 +317,7 @@ impl Suites for Java {
         &self.junit
     }
 
-    fn plan(&self, files: &[RenderedSuite], scratch: &Path) -> Result<SuitePlan, UserError> {
+    fn plan(&self, files: &[RenderedSuite], _config: &Config, scratch: &Path) -> Result<SuitePlan, UserError> {
         let class_path = self.entries_for(scratch)?;
         Ok(suite_plan(files, &self.suite_config(scratch, &class_path)))
     }

@@ -8,18 +8,20 @@ use rethrow_core::goal::CrashGoal;
 use rethrow_core::objective::context;
 use rethrow_core::program::{Flags, MethodId, MethodKind, Program, TypeId};
 use rethrow_core::report::Report;
+use rethrow_core::search::grt::oracle::OracleRules;
 use rethrow_core::search::targets::BuildRules;
 use rethrow_core::target::Render;
 use rethrow_core::target::confirmation::ConfirmPlan;
+use rethrow_core::target::suite::{CompilerPlan, RenderSuite, RenderedSuite, SuitePlan};
 use rethrow_core::trace::{Frame, Trace};
 use rethrow_python::interpreter::{self, Interpreter, InterpreterError, Member, MemberKind, Question};
 use rethrow_python::launch::{self, SessionConfig};
 use rethrow_python::plan::{self, Watch};
-use rethrow_python::pytest::{self, ConfirmConfig, Pytest};
-use rethrow_python::rules::build_rules;
+use rethrow_python::pytest::{self, ConfirmConfig, Pytest, SuiteConfig};
+use rethrow_python::rules::{ORACLE, build_rules, suite_rules};
 use rethrow_python::source::{self, Loaded, Places, Sources};
 
-use super::{Opened, Platform, Rendered, Started};
+use super::{Opened, Platform, Rendered, Started, Suites, TEST_LIMIT_MS};
 use crate::align::Aligned;
 use crate::commands::jail::own_executable;
 use crate::commands::sandbox_mode;
@@ -44,46 +46,65 @@ struct Python {
 
 /// Asks the interpreter where its modules are and reads the packages that the trace goes through.
 pub fn open(config: &Config, trace: &Trace, report: &Report, notes: &mut Vec<String>) -> Result<Opened, UserError> {
-    if let Some(path) = config.source.iter().find(|path| !path.is_dir()) {
-        return Err(UserError::SourceMissing { path: path.clone() });
-    }
-    let interpreter = ask(config)?;
-    if interpreter.pytest.is_none() {
-        notes.push(format!("{} has no pytest: the test is confirmed without it; pip install pytest to run it", interpreter.path.display()));
-    }
-    let (major, minor, _) = interpreter.version;
-    let search = config.source.iter().chain(&interpreter.sys_path).cloned().collect();
-    let places = Places { search, stdlib: interpreter.stdlib.clone(), version: (major, minor), shown: report.code.clone() };
-    let loaded = source::load(&[trace], &[], &places);
-    notes.extend(loaded.diagnostics.iter().map(ToString::to_string));
+    let interpreter = interpreter(config, notes)?;
+    let loaded = source::load(&[trace], &[], &places(config, &interpreter, report.code.clone()));
     let trace = source::align(trace, &loaded.sources);
     check_imports(config, &interpreter, &trace)?;
-    let (runtime, source) = (interpreter.label(), plural(loaded.sources.paths().count(), "file", "files"));
-    let platform = Box::new(Python { interpreter, sources: loaded.sources, watch: OnceCell::new() });
-    Ok(Opened { platform, program: loaded.program, trace, runtime, source })
+    Ok(opened(interpreter, loaded, trace, notes))
+}
+
+/// Reads the packages of modules; what these define is under test.
+pub fn open_generate(config: &Config, modules: &[String], notes: &mut Vec<String>) -> Result<(Opened, Vec<TypeId>), UserError> {
+    let interpreter = interpreter(config, notes)?;
+    let launcher = own_executable()?;
+    let tried = interpreter::try_imports(&interpreter, modules, &config.source, &question(config, &launcher));
+    tried.map_err(|e| UserError::NotImportable { why: e.to_string() })?;
+    let loaded = source::load(&[], modules, &places(config, &interpreter, Vec::new()));
+    let program = &loaded.program;
+    let inside = |module: &str, of: &str| module.strip_prefix(of).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+    let ours = |t: &TypeId| !program.ty(*t).platform && !program.ty(*t).missing;
+    let under_test = |t: &TypeId| modules.iter().any(|m| inside(program.package(*t), m));
+    let types: Vec<TypeId> = program.types().filter(ours).filter(under_test).collect();
+    if types.iter().all(|t| program.methods_of(*t).next().is_none()) {
+        return Err(UserError::NothingToCall { module: modules.join(", ") });
+    }
+    Ok((opened(interpreter, loaded, Trace::default(), notes), types))
 }
 
 /// Asks the interpreter what can be called in a module and reads its package.
 pub fn open_hunt(config: &Config, choice: &HuntChoice, module: &str, notes: &mut Vec<String>) -> Result<(Opened, CrashGoal), UserError> {
+    let interpreter = interpreter(config, notes)?;
+    let launcher = own_executable()?;
+    let asked = interpreter::members(&interpreter, module, &config.source, &question(config, &launcher));
+    let members = asked.map_err(|e| UserError::NotImportable { why: e.to_string() })?;
+    let loaded = source::load_module(module, &members, &places(config, &interpreter, Vec::new()));
+    let goal = hunted(choice, module, &members, &loaded)?;
+    Ok((opened(interpreter, loaded, Trace::default(), notes), goal))
+}
+
+/// The interpreter, after what can be told without it.
+fn interpreter(config: &Config, notes: &mut Vec<String>) -> Result<Interpreter, UserError> {
     if let Some(path) = config.source.iter().find(|path| !path.is_dir()) {
         return Err(UserError::SourceMissing { path: path.clone() });
     }
     let interpreter = ask(config)?;
     if interpreter.pytest.is_none() {
-        notes.push(format!("{} has no pytest: the test is confirmed without it; pip install pytest to run it", interpreter.path.display()));
+        notes.push(format!("{} has no pytest: tests are confirmed without it; pip install pytest to run them", interpreter.path.display()));
     }
-    let launcher = own_executable()?;
-    let asked = interpreter::members(&interpreter, module, &config.source, &question(config, &launcher));
-    let members = asked.map_err(|e| UserError::NotImportable { why: e.to_string() })?;
+    Ok(interpreter)
+}
+
+fn places(config: &Config, interpreter: &Interpreter, shown: Vec<String>) -> Places {
     let (major, minor, _) = interpreter.version;
     let search = config.source.iter().chain(&interpreter.sys_path).cloned().collect();
-    let places = Places { search, stdlib: interpreter.stdlib.clone(), version: (major, minor), shown: Vec::new() };
-    let loaded = source::load_module(module, &members, &places);
+    Places { search, stdlib: interpreter.stdlib.clone(), version: (major, minor), shown }
+}
+
+fn opened(interpreter: Interpreter, loaded: Loaded, trace: Trace, notes: &mut Vec<String>) -> Opened {
     notes.extend(loaded.diagnostics.iter().map(ToString::to_string));
-    let goal = hunted(choice, module, &members, &loaded)?;
     let (runtime, source) = (interpreter.label(), plural(loaded.sources.paths().count(), "file", "files"));
     let platform = Box::new(Python { interpreter, sources: loaded.sources, watch: OnceCell::new() });
-    Ok((Opened { platform, program: loaded.program, trace: Trace::default(), runtime, source }, goal))
+    Opened { platform, program: loaded.program, trace, runtime, source }
 }
 
 /// The functions of the module and what its classes have; those of the function asked for, if there are such.
@@ -177,15 +198,9 @@ impl Platform for Python {
 
     fn start<'a>(&'a self, config: &Config, aligned: &'a Aligned, scratch: &Path) -> Result<Started<'a>, UserError> {
         let watch = self.watch(aligned);
-        let mut session = SessionConfig::new(own_executable()?, self.interpreter.clone(), scratch.to_path_buf());
-        session.sources = config.source.clone();
-        session.allow_read = config.allow_read.clone();
-        session.workers = config.workers;
-        session.sandbox = sandbox_mode(config.sandbox);
+        let mut session = self.session(config, scratch)?;
         session.lazy = imported_by_tests(&aligned.goal);
-        let failed = |why: String| UserError::WorkerWillNotStart { why };
-        let session = launch::start(&aligned.program, watch, &session).map_err(|e| failed(e.to_string()))?;
-        Ok(Started { session: Box::new(session), plan: watch.plan.clone(), problems: Vec::new() })
+        started(&aligned.program, watch, &session)
     }
 
     fn render(&self) -> &dyn Render {
@@ -212,9 +227,57 @@ impl Platform for Python {
         let prefix = if modules.is_empty() { String::new() } else { format!("PYTHONPATH={} ", modules.join(":")) };
         format!("{prefix}{} -m pytest {}", short(&self.interpreter.path), short(path))
     }
+
+    fn suites(&self) -> &dyn Suites {
+        self
+    }
+}
+
+impl Suites for Python {
+    fn rules(&self, program: &Program, types: &[TypeId]) -> BuildRules {
+        suite_rules(program, types)
+    }
+
+    fn oracle(&self) -> &'static OracleRules {
+        &ORACLE
+    }
+
+    fn start<'a>(&'a self, config: &Config, program: &'a Program, types: &[TypeId], scratch: &Path) -> Result<Started<'a>, UserError> {
+        let watch = self.watch.get_or_init(|| plan::watch(program, &self.sources, types));
+        started(program, watch, &self.session(config, scratch)?)
+    }
+
+    fn render(&self) -> &dyn RenderSuite {
+        &Pytest
+    }
+
+    fn plan(&self, files: &[RenderedSuite], config: &Config, scratch: &Path) -> Result<SuitePlan, UserError> {
+        let config = SuiteConfig { scratch, interpreter: &self.interpreter, sources: &config.source, test_limit_ms: TEST_LIMIT_MS };
+        Ok(pytest::suite_plan(files, &config))
+    }
+
+    /// A syntax check needs no warm compiler.
+    fn compiler(&self, _scratch: &Path) -> Result<Option<CompilerPlan>, UserError> {
+        Ok(None)
+    }
+}
+
+fn started<'a>(program: &'a Program, watch: &Watch, session: &SessionConfig) -> Result<Started<'a>, UserError> {
+    let failed = |why: String| UserError::WorkerWillNotStart { why };
+    let session = launch::start(program, watch, session).map_err(|e| failed(e.to_string()))?;
+    Ok(Started { session: Box::new(session), plan: watch.plan.clone(), problems: Vec::new() })
 }
 
 impl Python {
+    fn session(&self, config: &Config, scratch: &Path) -> Result<SessionConfig, UserError> {
+        let mut session = SessionConfig::new(own_executable()?, self.interpreter.clone(), scratch.to_path_buf());
+        session.sources = config.source.clone();
+        session.allow_read = config.allow_read.clone();
+        session.workers = config.workers;
+        session.sandbox = sandbox_mode(config.sandbox);
+        Ok(session)
+    }
+
     /// The files of the trace are watched.
     fn watch(&self, aligned: &Aligned) -> &Watch {
         self.watch.get_or_init(|| {

@@ -6,13 +6,19 @@
 
 use crate::execution::Returned;
 use crate::program::ir::Op;
-use crate::program::{Access, Flags, MethodId, Program};
-use crate::testcase::{Stmt, TestCase, Var};
+use crate::program::{Access, Flags, MethodId, Program, TypeId};
+use crate::testcase::{Data, Stmt, TestCase, Var};
 use crate::trace::{Frame, Throwable};
 
-/// What the language says about exceptions.
-#[derive(Clone, Copy, Debug, Default)]
+/// What the language says about exceptions, and about what is not for others to call.
+#[derive(Clone, Copy, Debug)]
 pub struct OracleRules {
+    /// The type of an exception, by the name that traces print.
+    pub exception: fn(&Program, &str) -> Option<TypeId>,
+    /// Whether only the program itself calls a method, whatever its access says.
+    pub hidden: fn(&Program, MethodId) -> bool,
+    /// Exceptions that depend on the machine or come once in a process: no test expects them.
+    pub unsteady: &'static [&'static str],
     /// Roots of exceptions that need not be declared: whatever is below neither is declared, and so expected.
     pub unchecked: &'static [&'static str],
     /// Thrown to say that a call is not possible, with all below.
@@ -23,8 +29,8 @@ pub struct OracleRules {
     pub poison: &'static [&'static str],
     /// Methods of the platform that programs check arguments and state with.
     pub checks: &'static [(&'static str, &'static str)],
-    /// A null was used.
-    pub null: &'static str,
+    /// A null was used: the exception, and how its message begins.
+    pub nulls: &'static [(&'static str, &'static str)],
     /// The type whose method tells which of two objects comes first, and that method; empty if there is none.
     pub order: (&'static str, &'static str),
     /// An index or a size is out of range, with all below.
@@ -48,7 +54,11 @@ pub fn judge(program: &Program, rules: &OracleRules, test: &TestCase, chain: &[T
     if !test.stmts.iter().filter_map(Stmt::callee).all(|m| is_public(program, m)) {
         return Judgement::Rejected("it takes calls that only the program itself makes");
     }
-    let is = |roots: &[&str]| below(program, &thrown.exception, roots);
+    if test.stmts.iter().filter_map(Stmt::callee).any(|m| (rules.hidden)(program, m)) {
+        return Judgement::Rejected("it takes calls that only the program itself makes");
+    }
+    let kind = (rules.exception)(program, &thrown.exception);
+    let is = |roots: &[&str]| roots.iter().any(|root| *root == thrown.exception || below(program, rules, kind, root));
     if is(rules.machine) {
         return Judgement::Rejected("the machine decides it");
     }
@@ -56,13 +66,14 @@ pub fn judge(program: &Program, rules: &OracleRules, test: &TestCase, chain: &[T
         return Judgement::Rejected("it is declared");
     }
     // what the program defines itself does not come about by itself, however many helpers make it
-    if program.find_type(&thrown.exception).is_some_and(|t| !program.ty(t).platform) {
+    if kind.is_some_and(|t| !program.ty(t).platform) {
         return Judgement::Rejected("the program throws it on purpose");
     }
     if thrown.frames.first().is_some_and(|f| rules.checks.contains(&(f.class.as_str(), f.method.as_str()))) {
         return Judgement::Rejected("the program checks for it");
     }
-    if is(rules.rejections) {
+    let null = rules.nulls.iter().any(|(exception, message)| thrown.exception == *exception && said(thrown).starts_with(message));
+    if !null && is(rules.rejections) {
         return Judgement::Rejected("it says that the call is not possible");
     }
     let Some(frame) = thrown.frames.iter().find(|f| !f.platform) else { return Judgement::Rejected("no code of the program took part") };
@@ -71,7 +82,7 @@ pub fn judge(program: &Program, rules: &OracleRules, test: &TestCase, chain: &[T
         return Judgement::Rejected("the program throws it on purpose");
     }
     let depth = thrown.frames.iter().filter(|f| !f.platform).count();
-    if thrown.exception == rules.null && any_null(test, values) {
+    if null && any_null(test, values) {
         return Judgement::Rejected("a null was passed");
     }
     if is(rules.ranges) && (depth <= 1 && takes_numbers(program, callee) || any_negative(test)) {
@@ -86,9 +97,12 @@ fn is_deprecated(program: &Program, method: MethodId) -> bool {
     def.flags.has(Flags::DEPRECATED) || program.ty(def.owner).flags.has(Flags::DEPRECATED)
 }
 
-fn below(program: &Program, exception: &str, roots: &[&str]) -> bool {
-    let ty = program.find_type(exception);
-    roots.iter().any(|root| *root == exception || ty.zip(program.find_type(root)).is_some_and(|(t, r)| program.is_subtype(t, r)))
+fn below(program: &Program, rules: &OracleRules, exception: Option<TypeId>, root: &str) -> bool {
+    exception.zip((rules.exception)(program, root)).is_some_and(|(t, r)| program.is_subtype(t, r))
+}
+
+fn said(thrown: &Throwable) -> &str {
+    thrown.message.as_deref().unwrap_or_default()
 }
 
 /// Whether the frame's line has a `throw`.
@@ -107,13 +121,14 @@ fn near(a: u32, b: u32) -> bool {
 /// Whether null takes part anywhere: as an argument, an element, or a result that is handed on.
 fn any_null(test: &TestCase, values: &[Option<Returned>]) -> bool {
     let holes = test.stmts.iter().any(|s| matches!(s, Stmt::NewArray { elem, len } if *len > 0 && elem.is_reference()));
-    let is_null = |v: &Var| matches!(test.stmt(*v), Stmt::Null(_)) || values.get(v.0 as usize) == Some(&Some(Returned::Null));
+    let written = |v: &Var| matches!(test.stmt(*v), Stmt::Null(_)) || matches!(test.stmt(*v), Stmt::Data(data) if data.has_none());
+    let is_null = |v: &Var| written(v) || values.get(v.0 as usize) == Some(&Some(Returned::Null));
     holes || test.stmts.iter().any(|s| s.operands().iter().any(is_null))
 }
 
 /// Whether a negative number is passed anywhere.
 fn any_negative(test: &TestCase) -> bool {
-    test.stmts.iter().any(|s| matches!(s, Stmt::Lit(v) if v.as_f64() < 0.0))
+    test.stmts.iter().any(|s| matches!(s, Stmt::Lit(v) if v.as_f64() < 0.0) || matches!(s, Stmt::Data(Data::Int(v)) if v.is_negative()))
 }
 
 fn is_public(program: &Program, method: MethodId) -> bool {
@@ -127,6 +142,7 @@ fn is_public(program: &Program, method: MethodId) -> bool {
     open
 }
 
+/// Where nothing declares a type, anything may be a number or a key.
 fn takes_numbers(program: &Program, method: MethodId) -> bool {
-    program.signature(method).params.iter().any(|p| p.as_prim().is_some())
+    program.signature(method).params.iter().any(|p| p.as_prim().is_some() || program.is_dynamic())
 }

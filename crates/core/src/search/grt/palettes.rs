@@ -40,7 +40,7 @@ pub fn subjects_of<'p>(world: &World<'p>, literals: &LiteralPool, purity: &Rc<Pu
         });
         palette.name_as_literals(literal_types(program, &here));
         palette.know_purity(purity.clone());
-        all.extend(here.iter().flat_map(|t| subjects::of_class(&palette, index, *t)));
+        all.extend(here.iter().flat_map(|t| subjects::of_class(&palette, index, *t, world.oracle.hidden)));
         palettes.push(palette);
     }
     (palettes, all)

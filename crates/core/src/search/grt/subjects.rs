@@ -5,7 +5,7 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::program::{Access, Flags, MethodId, MethodKind, Program, TypeId};
+use crate::program::{Flags, MethodId, MethodKind, Program, TypeId};
 use crate::testcase::build::Palette;
 
 /// Methods of the same class that a body may lead to; more do not change its weight.
@@ -26,17 +26,20 @@ pub struct Subject {
     pub reached: Vec<MethodId>,
 }
 
+/// Whether only the program itself calls a method.
+pub type Hidden = fn(&Program, MethodId) -> bool;
+
 /// The subjects of one class; `palette` is that of its package.
-pub fn of_class(palette: &Palette<'_>, index: usize, class: TypeId) -> Vec<Subject> {
+pub fn of_class(palette: &Palette<'_>, index: usize, class: TypeId, hidden: Hidden) -> Vec<Subject> {
     let program = palette.program;
     let mut out = Vec::new();
     for body in program.methods_of(class) {
         let def = program.method(body);
         let callable = def.kind != MethodKind::TypeInitializer && !def.flags.has(Flags::SYNTHETIC) && !def.flags.has(Flags::ABSTRACT);
-        if !callable || def.access == Access::Private {
+        if !callable || hidden(program, body) {
             continue;
         }
-        let subject = |entry, drawn| Subject { body, entry, class, palette: index, drawn, reached: reached(program, body) };
+        let subject = |entry, drawn| Subject { body, entry, class, palette: index, drawn, reached: reached(program, body, hidden) };
         if palette.allowed(body) {
             out.push(subject(body, false));
         } else if let Some(entry) = above(palette, body) {
@@ -61,7 +64,7 @@ fn above(palette: &Palette<'_>, method: MethodId) -> Option<MethodId> {
     all.iter().find(|m| exact(m)).or(all.first()).copied()
 }
 
-fn reached(program: &Program, body: MethodId) -> Vec<MethodId> {
+fn reached(program: &Program, body: MethodId, is_hidden: Hidden) -> Vec<MethodId> {
     let mut out = vec![body];
     let mut seen: FxHashSet<MethodId> = out.iter().copied().collect();
     let mut i = 0;
@@ -70,7 +73,7 @@ fn reached(program: &Program, body: MethodId) -> Vec<MethodId> {
             let called = code.calls().map(|c| c.method).chain(code.lambdas().map(|(_, m)| m)).filter_map(|r| program.resolve_ref(r));
             let hidden = called.filter(|m| {
                 let def = program.method(*m);
-                let closed = def.access == Access::Private || def.flags.has(Flags::SYNTHETIC) || program.ty(def.owner).flags.has(Flags::UNNAMEABLE);
+                let closed = is_hidden(program, *m) || def.flags.has(Flags::SYNTHETIC) || program.ty(def.owner).flags.has(Flags::UNNAMEABLE);
                 closed && !program.ty(def.owner).platform
             });
             out.extend(hidden.filter(|m| seen.insert(*m)));
