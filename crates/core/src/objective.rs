@@ -5,6 +5,7 @@ pub mod context;
 pub mod crash_site;
 pub mod hunting;
 pub mod line_distance;
+pub mod obstacle;
 pub mod st_distance;
 pub mod trace_distance;
 pub mod weighted_sum;
@@ -19,6 +20,7 @@ use crate::probe::ProbePlan;
 use crate::program::Program;
 use block_coverage::BlockCoverage;
 use line_distance::LineGoal;
+use obstacle::{Obstacle, Obstacles};
 use trace_distance::TraceDistance;
 
 /// How good a test is; smaller is better. Ordered by value, then by what is missing; [`Score::rank`] also asks the blocks.
@@ -30,6 +32,8 @@ pub struct Score {
     pub missing: u32,
     /// Blocks covered on the way to the first frame that is not; only if [`Secondary::Bbc`] is chosen.
     pub blocks: Option<Arc<BlockCoverage>>,
+    /// What stopped the test before the lines were reached. Asked only where everything else is equal ([`obstacle::arrange`]).
+    pub obstacle: Option<Obstacle>,
     pub met: bool,
 }
 
@@ -103,6 +107,8 @@ pub struct Settings {
     pub staged: bool,
     /// A line counts as reached only where it crashes or calls on ([`crash_site`]); not published.
     pub crash_sites: bool,
+    /// Among equals, tests that were stopped at one place are ordered by how near they were to passing ([`obstacle`]); not published.
+    pub obstacles: bool,
     /// A frame counts only if the frames outward of it called it (BBC-3).
     pub context: bool,
     /// After lines and exception, the message counts too (§5.1); not published, and only where `staged`.
@@ -112,7 +118,7 @@ pub struct Settings {
 impl From<Kind> for Settings {
     fn from(kind: Kind) -> Settings {
         let (secondary, trace, line_target) = (Secondary::Lattice, TraceDistance::Set, LineTarget::Frame);
-        Settings { kind, secondary, trace, line_target, blocked: squash(1.0), staged: true, crash_sites: true, context: true, message: true }
+        Settings { kind, secondary, trace, line_target, blocked: squash(1.0), staged: true, crash_sites: true, obstacles: true, context: true, message: true }
     }
 }
 
@@ -128,6 +134,7 @@ pub struct Objective {
     lines: Vec<LineGoal>,
     /// What a hunt aims at.
     sites: hunting::Sites,
+    obstacles: Obstacles,
 }
 
 impl Objective {
@@ -138,12 +145,13 @@ impl Objective {
             if settings.crash_sites { line.narrowed(program, plan, frame, &crash_site::Last::of(goal, i)) } else { line }
         };
         let lines = goal.frames.iter().enumerate().map(line).collect();
-        Objective { settings, lines, sites: hunting::Sites::new(program, plan, goal) }
+        let obstacles = if settings.obstacles { Obstacles::new(program, plan) } else { Obstacles::default() };
+        Objective { settings, lines, sites: hunting::Sites::new(program, plan, goal), obstacles }
     }
 
     pub fn score(&self, goal: &CrashGoal, level: usize, execution: &Execution) -> Score {
         if goal.met_by(level, execution).is_some() {
-            return Score { value: 0.0, missing: 0, blocks: None, met: true };
+            return Score { value: 0.0, missing: 0, blocks: None, obstacle: None, met: true };
         }
         if let Some(hunt) = &goal.hunt {
             return hunting::score(self, hunt, execution);
@@ -157,7 +165,8 @@ impl Objective {
         let missing = if lattice { self.lines[..level].iter().map(|l| l.missing(execution)).sum() } else { 0 };
         let blocks = if self.settings.secondary == Secondary::Bbc { self.blocks(goal, level, execution) } else { None };
         // a published 0 without acceptance is raised, so that 0 ⇔ met holds for the papers' formulas too
-        Score { value: value.max(f64::MIN_POSITIVE), missing, blocks, met: false }
+        let obstacle = self.first_uncovered(goal, level, execution).and_then(|_| self.obstacles.met(execution));
+        Score { value: value.max(f64::MIN_POSITIVE), missing, blocks, obstacle, met: false }
     }
 
     /// The coverage of the target frame's method (WeightedSum) or of that of the first frame not covered (STDistance; BBC-9).

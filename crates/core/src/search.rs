@@ -6,6 +6,7 @@
 
 pub mod beacon;
 pub mod blocked;
+pub mod climb;
 pub mod facts;
 pub mod genetic;
 pub mod grt;
@@ -18,7 +19,7 @@ use std::hash::{Hash, Hasher};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::execution::{Execution, Outcome};
+use crate::execution::{Execution, Outcome, Seen};
 use crate::goal::CrashGoal;
 use crate::objective::{Objective, Score};
 use crate::rng::Rng;
@@ -429,6 +430,13 @@ impl<'a> Evaluator<'a> {
         };
         let met = self.goal.met_by(level, &execution).is_some();
         Ok(execution.thrown().filter(|_| met).map(|(at, _)| at))
+    }
+
+    /// What comparisons see while the test runs. Counted like any execution.
+    pub fn seen_by(&mut self, test: &TestCase) -> Result<Vec<Seen>, Stop> {
+        self.check_limits()?;
+        self.evaluations += 1;
+        Ok(self.executed(std::slice::from_ref(test))?.pop().map(|e| e.seen).unwrap_or_default())
     }
 
     /// What the test throws in a worker that has run nothing before; nothing if it ends otherwise.

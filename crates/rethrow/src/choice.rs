@@ -68,6 +68,7 @@ impl SearchChoice {
                 TraceDistance::Tool => trace_distance::TraceDistance::Tool,
             },
             message: core_preset(self.preset).objective().message && !self.without.messages(),
+            obstacles: core_preset(self.preset).objective().obstacles && !self.without.obstacles(),
             ..core_preset(self.preset).objective()
         }
     }

@@ -26,9 +26,13 @@ enum Mechanism {
     ModRef,
     /// Tests that did something new are kept as parents.
     Novelty,
+    /// Among equals, how near a test was to passing what stopped it.
+    Obstacles,
+    /// Hill climbing on literals.
+    Climbing,
 }
 
-const ALL: [(&str, Mechanism); 10] = [
+const ALL: [(&str, Mechanism); 12] = [
     ("messages", Mechanism::Messages),
     ("environment", Mechanism::Environment),
     ("notations", Mechanism::Notations),
@@ -39,6 +43,8 @@ const ALL: [(&str, Mechanism); 10] = [
     ("elephant-brain", Mechanism::ElephantBrain),
     ("mod-ref", Mechanism::ModRef),
     ("novelty", Mechanism::Novelty),
+    ("obstacles", Mechanism::Obstacles),
+    ("climbing", Mechanism::Climbing),
 ];
 
 /// The mechanisms that are off.
@@ -51,6 +57,9 @@ impl Without {
     }
     pub fn messages(self) -> bool {
         self.has(Mechanism::Messages)
+    }
+    pub fn obstacles(self) -> bool {
+        self.has(Mechanism::Obstacles)
     }
     pub fn apply(self, schedule: &mut Schedule) {
         let policy = &mut schedule.policy;
@@ -67,6 +76,9 @@ impl Without {
         }
         if self.has(Mechanism::Novelty) {
             schedule.parameters.discoveries = 0.0;
+        }
+        if self.has(Mechanism::Climbing) {
+            schedule.parameters.climb = 0.0;
         }
     }
 }
@@ -93,7 +105,8 @@ mod tests {
         plain.policy.environment = true;
         for (name, _) in ALL {
             let mut schedule = plain.clone();
-            parse_without(name).unwrap().apply(&mut schedule);
+            let without = parse_without(name).unwrap();
+            without.apply(&mut schedule);
             let p = &schedule.policy;
             let off = [
                 !p.messages,
@@ -106,6 +119,8 @@ mod tests {
                 !p.exact_types,
                 !p.aimed,
                 schedule.parameters.discoveries == 0.0,
+                schedule.parameters.climb == 0.0,
+                without.obstacles(),
             ];
             assert_eq!(off.iter().filter(|o| **o).count(), 1, "{name}");
         }

@@ -46,14 +46,14 @@ pub fn score(objective: &Objective, hunt: &Hunt, execution: &Execution) -> Score
     let verdict = execution.thrown().and_then(|(_, chain)| hunt.judge(chain));
     let plain = verdict.map_or(0.0, |v| v.fitness());
     if objective.settings.kind == Kind::Beacon {
-        return Score { value: (FULL - plain).max(f64::MIN_POSITIVE), missing: 0, blocks: None, met: false };
+        return Score { value: (FULL - plain).max(f64::MIN_POSITIVE), missing: 0, blocks: None, obstacle: None, met: false };
     }
     let ran = objective.sites.entries.iter().any(|p| execution.hit(*p));
     let function = if ran && verdict.is_none_or(|v| !v.function) { 1.0 } else { 0.0 };
     let message = if verdict.is_some_and(|v| !v.message) { likeness(hunt, execution) } else { 0.0 };
     let value = FULL - plain - function - message + SITE_WEIGHT * objective.sites.distance(execution);
     let missing = objective.sites.points.saturating_sub(execution.hits.len() as u32);
-    Score { value: value.max(f64::MIN_POSITIVE), missing, blocks: None, met: false }
+    Score { value: value.max(f64::MIN_POSITIVE), missing, blocks: None, obstacle: None, met: false }
 }
 
 /// The share of the message's words that are there, below 1.

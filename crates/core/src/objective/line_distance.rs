@@ -250,7 +250,7 @@ fn target_blocks(body: &Body, line: Option<u32>) -> Vec<BlockId> {
 }
 
 /// Every branch side that the line depends on and that the plan observes.
-fn steps(body: &Body, probes: &MethodProbes, targets: &[BlockId]) -> Vec<Step> {
+pub(super) fn steps(body: &Body, probes: &MethodProbes, targets: &[BlockId]) -> Vec<Step> {
     let plain = ControlDependence::of(body).distance_to(targets);
     // a handler runs only after an exception, which normal edges do not show
     let levels = if plain.is_empty() { ControlDependence::with_exceptions(body).distance_to(targets) } else { plain };

@@ -6,9 +6,10 @@ pub mod selection;
 use std::cmp::Ordering;
 use std::rc::Rc;
 
+use super::climb::Climber;
 use super::novelty::Archive;
 use super::{Engine, Evaluator, Scored, Stop};
-use crate::objective::Score;
+use crate::objective::{Score, obstacle};
 use crate::rng::Rng;
 use crate::testcase::TestCase;
 use crate::testcase::build::{Palette, Policy};
@@ -53,6 +54,8 @@ pub struct Parameters {
     pub from_seeds: f64,
     /// The share of parents that are discoveries instead of the fittest while nothing improves.
     pub discoveries: f64,
+    /// The share of evaluations that may go into hill climbing while nothing improves.
+    pub climb: f64,
 }
 
 impl Default for Parameters {
@@ -68,6 +71,7 @@ impl Default for Parameters {
             max_initial: 12,
             from_seeds: 0.4,
             discoveries: 0.3,
+            climb: 0.25,
         }
     }
 }
@@ -80,6 +84,9 @@ const FRESH: u64 = 800;
 
 /// Evaluations without improvement after which the whole share of parents are discoveries.
 const STUCK: f64 = 400.0;
+
+/// How long nothing has improved, as a part of [`STUCK`], before a test is climbed from.
+const CLIMB_FROM: f64 = 0.5;
 
 /// See the module documentation.
 pub struct Genetic<'p> {
@@ -100,6 +107,9 @@ pub struct Genetic<'p> {
     pub archive: Archive,
     /// The population that was set aside for a new one.
     pub aside: Vec<Scored>,
+    pub climber: Climber,
+    /// Evaluations of all its slices.
+    pub spent: u64,
 }
 
 impl Engine for Genetic<'_> {
@@ -121,7 +131,9 @@ impl Engine for Genetic<'_> {
             self.generation(evaluator, rng, size, watch.stuck(evaluator))?;
             idle = if evaluator.evaluations() == before { idle + 1 } else { 0 };
             watch.note(&self.population, evaluator.evaluations());
+            self.climb(evaluator, rng, size, &mut watch)?;
             self.age += evaluator.evaluations() - before;
+            self.spent += evaluator.evaluations() - before;
             if self.is_over(&watch, evaluator) {
                 size = (size + self.parameters.growth).min(self.parameters.max_population);
                 self.age = 0;
@@ -168,6 +180,22 @@ impl Genetic<'_> {
             Restart::Plateau(limit) => evaluator.evaluations() - watch.plateau > if self.aside.is_empty() { limit } else { FRESH },
             Restart::Every(limit) => self.age >= limit,
         }
+    }
+
+    /// Climbs from one of the fittest if the population stands still and the share for it is not spent.
+    fn climb(&mut self, evaluator: &mut Evaluator<'_>, rng: &mut Rng, size: usize, watch: &mut Stagnation) -> Result<(), Stop> {
+        let room = self.parameters.climb * self.spent as f64 - self.climber.spent as f64;
+        if watch.stuck(evaluator) < CLIMB_FROM || room <= 0.0 {
+            return Ok(());
+        }
+        let found = self.climber.climb(evaluator, rng, &self.population)?;
+        if !found.is_empty() {
+            self.population.extend(found);
+            sort(&mut self.population);
+            self.population.truncate(size);
+            watch.note(&self.population, evaluator.evaluations());
+        }
+        Ok(())
     }
 
     fn begin_anew(&mut self, evaluator: &mut Evaluator<'_>, rng: &mut Rng, size: usize) -> Result<(), Stop> {
@@ -283,6 +311,7 @@ fn sort(population: &mut Vec<Scored>) {
     population.sort_by(|a, b| a.score.cmp(&b.score).then(a.test.len().cmp(&b.test.len())));
     for group in population.chunk_by_mut(|a, b| a.score == b.score) {
         by_blocks(group);
+        obstacle::arrange(group, |s| s.score.obstacle);
     }
     let mut seen = rustc_hash::FxHashSet::default();
     population.retain(|s| seen.insert(s.test.clone()));
@@ -309,7 +338,7 @@ mod tests {
     fn scored(name: i32, value: f64) -> Scored {
         let mut test = TestCase::default();
         test.push(Stmt::Lit(Value::Int(name)));
-        Scored { test, score: Score { value, missing: 0, blocks: None, met: false } }
+        Scored { test, score: Score { value, missing: 0, blocks: None, obstacle: None, met: false } }
     }
 
     #[test]

@@ -40,14 +40,22 @@ impl Novelty {
     }
 }
 
+/// Distances up to this are told apart.
+const NEAR: f64 = 16.0;
+
 fn features<'e>(execution: &'e Execution, crash: Option<&'e str>) -> impl Iterator<Item = u64> + 'e {
     let hits = execution.hits.iter().map(|hit| feature(0, *hit));
     let sides = execution.branches.iter().flat_map(|b| {
         let sides = [(1, b.above.is_finite()), (2, b.below.is_finite()), (3, b.equal)];
         sides.into_iter().filter(|(_, seen)| *seen).map(move |(kind, _)| feature(kind, b.branch))
     });
+    // how near a condition came is new as well, as long as it is near: the way to it may be one step at a time
+    let near = execution.branches.iter().flat_map(|b| {
+        let distances = [(6, b.above), (7, b.below), (8, b.hint)];
+        distances.into_iter().filter(|(_, d)| *d > 0.0 && *d <= NEAR).map(move |(kind, d)| feature(kind, (b.branch, d.ceil() as u32)))
+    });
     let switches = execution.switches.iter().map(|s| feature(4, s));
-    hits.chain(sides).chain(switches).chain(crash.map(|place| feature(5, place)))
+    hits.chain(sides).chain(near).chain(switches).chain(crash.map(|place| feature(5, place)))
 }
 
 fn feature(kind: u8, what: impl Hash) -> u64 {

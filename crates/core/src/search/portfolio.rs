@@ -5,6 +5,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashSet;
 
 use super::beacon;
+use super::climb::Climber;
 use super::genetic::{Genetic, Parameters};
 use super::novelty::Archive;
 use super::targets::{BuildRules, palette_at};
@@ -149,6 +150,8 @@ fn engine<'p>(palette: Palette<'p>, schedule: &Schedule) -> Genetic<'p> {
         age: 0,
         archive: Archive::default(),
         aside: Vec::new(),
+        climber: Climber::default(),
+        spent: 0,
     }
 }
 

@@ -11,6 +11,8 @@
 //! | crossover, mutation | 0.75, 1/n (EVO-23) | 0.8 (BBC-12), 1/n | 0.75, 1/n |
 //! | survivors | µ+λ (EVO-11) | pairwise, one elite (EVO-12) | µ+λ |
 //! | parents that are discoveries | none | none | up to 0.3 while nothing improves |
+//! | hill climbing on literals | none | none | up to a quarter of the tests while nothing improves |
+//! | a text that is picked is changed | 1 of 3 times (EVO-18) | 1 of 3 | 0.7 |
 //! | longest initial test | 40 | 40 | 12 |
 //!
 //! *Paper or tool.* Where a paper and its tool differ: `evocrash` follows the paper (µ+λ, where the tool is monotonic; the value 1 for a blocked line
@@ -60,6 +62,7 @@ impl Preset {
                 blocked: 1.0,
                 staged: false,
                 crash_sites: false,
+                obstacles: false,
                 context: false,
                 message: false,
             },
@@ -71,6 +74,7 @@ impl Preset {
                 blocked: squash(1.0),
                 staged: false,
                 crash_sites: false,
+                obstacles: false,
                 context: true,
                 message: false,
             },
@@ -81,9 +85,14 @@ impl Preset {
     pub fn parameters(self) -> Parameters {
         match self {
             Preset::Default | Preset::Beacon => Parameters::default(),
-            Preset::EvoCrash => {
-                Parameters { restart: Restart::Every(ATTEMPT), max_initial: CHROMOSOME_LENGTH, from_seeds: 0.0, discoveries: 0.0, ..Parameters::default() }
-            }
+            Preset::EvoCrash => Parameters {
+                restart: Restart::Every(ATTEMPT),
+                max_initial: CHROMOSOME_LENGTH,
+                from_seeds: 0.0,
+                discoveries: 0.0,
+                climb: 0.0,
+                ..Parameters::default()
+            },
             Preset::Botsing => Parameters {
                 crossover: 0.8,
                 restart: Restart::Never,
@@ -91,6 +100,7 @@ impl Preset {
                 max_initial: CHROMOSOME_LENGTH,
                 from_seeds: 0.0,
                 discoveries: 0.0,
+                climb: 0.0,
                 ..Parameters::default()
             },
         }
@@ -108,6 +118,7 @@ impl Preset {
                 pool: 0.5,
                 max_depth: 10,
                 max_array: 10,
+                change_text: 1.0 / 3.0,
                 trusting: false,
                 aimed: false,
                 follows: false,
@@ -141,6 +152,6 @@ mod tests {
         assert_eq!((p.replacement, p.restart), (Replacement::Monotonic { elite: 1 }, Restart::Never));
         let o = Preset::Botsing.objective();
         assert_eq!((o.kind, o.secondary, o.trace, o.blocked, o.context), (Kind::StDistance, Secondary::Bbc, TraceDistance::Tool, 0.5, true));
-        assert!(!o.staged && !o.crash_sites && !Preset::EvoCrash.objective().crash_sites);
+        assert!(!o.staged && !o.crash_sites && !o.obstacles && !Preset::EvoCrash.objective().crash_sites);
     }
 }

@@ -132,6 +132,11 @@ fn add_names(program: &Program, goal: &CrashGoal, ty: TypeId, pool: &mut Literal
     } else {
         pool.add_name(name);
     }
+    if program.is_dynamic() && program.package(ty) != program.package(outermost) {
+        // dialects, formats and handlers of one package are chosen by the last part of a name
+        let short = [program.package(ty), program.type_name(ty)].map(|n| n.rsplit(['.', ':']).next().unwrap_or(n).to_string());
+        short.into_iter().for_each(|s| pool.prefer(&Literal::Str(s)));
+    }
 }
 
 pub(crate) fn banned(program: &Program, rules: &BuildRules) -> FxHashSet<MethodId> {

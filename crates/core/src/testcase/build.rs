@@ -3,6 +3,7 @@
 //! A [`Palette`] is what can be built from one package for one program: it does not change during a search. A [`Maker`] appends to a test case.
 //! Nothing here knows whether a statement is useful; that is for the search to find out.
 
+pub mod binary;
 pub mod customs;
 pub mod drawn;
 pub mod dynamic;
@@ -38,6 +39,8 @@ pub struct Policy {
     pub cast: f64,
     /// An insertion writes a field instead of calling a method.
     pub field_write: f64,
+    /// How often a text that mutation picks is changed, instead of removed or followed by an insertion; all three alike in EVO-18.
+    pub change_text: f64,
     /// Calls that mostly throw or hang are inserted less.
     pub trusting: bool,
     /// Calls that touch what the way to the crash reads are inserted more.
@@ -75,6 +78,7 @@ impl Default for Policy {
             pool: 0.6,
             cast: 0.8,
             field_write: 0.08,
+            change_text: 0.7,
             trusting: true,
             aimed: true,
             follows: true,

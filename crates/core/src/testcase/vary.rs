@@ -12,9 +12,10 @@ pub mod edit_text;
 pub mod insert_call;
 pub mod insert_write;
 pub mod mix_text;
+pub mod neighbours;
 
-use super::TestCase;
 use super::build::{Maker, Palette, Policy};
+use super::{Data, Stmt, TestCase};
 use crate::program::{MethodId, TypeId};
 use crate::rng::Rng;
 use crate::search::facts::Facts;
@@ -121,7 +122,7 @@ fn mutate_once(context: &Context<'_, '_>, rng: &mut Rng, test: &TestCase) -> Tes
         if at >= current.len() || !(rng.chance(p) || (at == 0 && !changed)) {
             continue;
         }
-        let next = match rng.below(3) {
+        let next = match kind_of_change(context, rng, &current.stmts[at]) {
             0 => delete::apply(context, rng, &current, at),
             1 => change(context, rng, &current, at),
             _ if context.palette.looked.any() && rng.chance(context.palette.looked.chance()) => change_env::insert(context, rng, &current),
@@ -134,6 +135,27 @@ fn mutate_once(context: &Context<'_, '_>, rng: &mut Rng, test: &TestCase) -> Tes
         }
     }
     current
+}
+
+/// 0 deletes, 1 changes, 2 inserts. A text is what parsers and the like crash on: it is changed more often than other things.
+fn kind_of_change(context: &Context<'_, '_>, rng: &mut Rng, stmt: &Stmt) -> usize {
+    let change = if carries_text(stmt) { context.policy.change_text } else { 1.0 / 3.0 };
+    if rng.chance(change) { 1 } else { 2 * rng.below(2) }
+}
+
+fn carries_text(stmt: &Stmt) -> bool {
+    fn within(data: &Data) -> bool {
+        match data {
+            Data::Str(text) => !text.is_empty(),
+            Data::Bytes(bytes) => !bytes.is_empty(),
+            _ => data.children().into_iter().any(within),
+        }
+    }
+    match stmt {
+        Stmt::Str(_) => true,
+        Stmt::Data(data) => within(data),
+        _ => false,
+    }
 }
 
 /// V8: nothing stands behind the last target call; unused literals go.

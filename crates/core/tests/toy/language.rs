@@ -183,9 +183,13 @@ fn hazards_name_what_raises() {
 #[test]
 fn rendered_tests_crash_as_the_test_did() {
     let world = worlds::press();
-    let found = (1..=20).filter_map(|seed| world.search(&mut world.session(), seed, 3000).test).map(|test| crate::minimizer::minimized(&world, &test).0);
+    // most have an array somewhere, which the language cannot write
+    let found = (1..=200).filter_map(|seed| world.search(&mut world.session(), seed, 3000).test).map(|test| crate::minimizer::minimized(&world, &test).0);
     let mut rendered = 0;
     for test in found {
+        if rendered == 3 {
+            break;
+        }
         let header = Header { tool: "toy".into(), ..Header::default() };
         let style = RenderStyle { style: TestStyle::Failing, framework: 0, header };
         let Ok(text) = Renderer.render(&world.program, &world.goal, 2, &test, &style) else { continue };
@@ -196,5 +200,5 @@ fn rendered_tests_crash_as_the_test_did() {
         assert!(again.goal.met_by(2, &execution).is_some(), "{}", text.text);
         rendered += 1;
     }
-    assert!(rendered > 0, "no test could be rendered");
+    assert_eq!(rendered, 3, "too few tests could be rendered");
 }

@@ -60,6 +60,18 @@ fn bbc_3_a_direct_call_of_the_inner_frame_does_not_hide_the_way_through_the_oute
     }
 }
 
+/// §5.13: steps of all sizes are tried on the literals of the best test while nothing else improves.
+#[test]
+fn hill_climbing_finds_a_number_sooner_than_chance() {
+    let with = |climb| {
+        let mut world = worlds::deep_number();
+        world.schedule.parameters.climb = climb;
+        reaching(&world, 2000)
+    };
+    let [none, quarter] = [0.0, 0.25].map(with);
+    assert!(quarter >= 18 && none + 5 <= quarter, "{none} without and {quarter} with climbing, of {SEEDS}");
+}
+
 /// BBC-4, BBC-8: without a branch there is no gradient but the blocks and instructions reached.
 #[test]
 fn bbc_8_a_branchless_method_is_crashed_on_its_last_line() {

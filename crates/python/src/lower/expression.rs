@@ -48,9 +48,9 @@ impl<'a> Lowerer<'a> {
         match expr {
             Expr::StringLiteral(e) => self.constant(Const::Str(e.value.to_str().into())),
             Expr::BytesLiteral(e) => {
-                let bytes: Vec<u8> = e.value.bytes().collect();
-                let text = String::from_utf8(bytes).map_or(Const::Opaque, |t| Const::Str(t.into()));
-                self.constant(text)
+                // a character for each, as everywhere where bytes are handled as text
+                let text: String = e.value.bytes().map(char::from).collect();
+                self.constant(Const::Str(text.into()))
             }
             Expr::NumberLiteral(e) => self.constant(number(&e.value)),
             Expr::NoneLiteral(_) => self.constant(Const::Null),

@@ -113,7 +113,9 @@ def make_recorder(points, branches, chain=(), places=None):
                 see_int(b)
             return gap(a, b) or 1.0
         if ta is bytes and tb is bytes:
-            return edit(a.decode('latin-1'), b.decode('latin-1'))
+            a, b = a.decode('latin-1'), b.decode('latin-1')
+            see_both(a, b)
+            return edit(a, b)
         if ta is tb and (ta is tuple or ta is list):
             return float(abs(len(a) - len(b))) + 1.0
         if ta is str:
@@ -276,6 +278,8 @@ def make_recorder(points, branches, chain=(), places=None):
             while size > 0 and a[:size] not in b:
                 size -= 1
             return float(len(a) - size)
+        if tb is bytes and ta is bytes:
+            return absent(a.decode('latin-1'), b.decode('latin-1'))
         if tb not in SIZED or tb is bytes:
             return 1.0
         best = OTHER_TYPE
@@ -327,7 +331,7 @@ def make_recorder(points, branches, chain=(), places=None):
         if k:
             left[n] = k - 1
             d = 1.0
-            if type(method) is BUILTIN_METHOD and type(method.__self__) is str:
+            if type(method) is BUILTIN_METHOD and type(method.__self__) in TEXTS:
                 d = text_test(method.__self__, method.__name__, args, see_both)
             if not down[n] or d < down[n]:
                 down[n] = d
@@ -428,6 +432,7 @@ def make_recorder(points, branches, chain=(), places=None):
 WRITTEN = dict([(0.0, NO_DISTANCE)] + [(float(i), distance(float(i))) for i in range(1, 128)])
 NEVER, ONCE = NO_DISTANCE + b'\0' + NO_DISTANCE, NO_DISTANCE + b'\1'
 SIMPLE = frozenset((str, int, float, bytes, bool))
+TEXTS = frozenset((str, bytes))
 SLOT = type(object.__repr__)
 COMPARE = {
     'lt': lambda a, b: a < b, 'le': lambda a, b: a <= b, 'gt': lambda a, b: a > b, 'ge': lambda a, b: a >= b, 'eq': lambda a, b: a == b,
@@ -469,7 +474,15 @@ def edit_distance(a, b):
     return float(row[-1])
 
 
+def as_text(value):
+    """Bytes as a text of as many characters."""
+    if type(value) is tuple:
+        return tuple(as_text(v) for v in value)
+    return value.decode('latin-1') if type(value) is bytes else value
+
+
 def text_test(value, name, args, see_both):
+    value, args = as_text(value), as_text(args)
     if name == 'startswith' or name == 'endswith':
         wanted = args[0] if args else ''
         best = OTHER_TYPE

@@ -202,11 +202,6 @@ fn measure(args: &ThroughputArgs, host: &Host) -> Result<Report, UserError> {
     let config = subject.config(args, host, &scratch)?;
     let watch = subject.watch();
     let methods = calls::public_statics(program);
-    let methods: Vec<_> = if std::env::var_os("RT_LIT").is_some() {
-        methods.into_iter().filter(|m| program.signature(*m).params.iter().all(|p| p.as_prim().is_some() || *p == program.well_known().string)).collect()
-    } else {
-        methods
-    };
     if methods.is_empty() {
         return Err(UserError::ClassPathCorrupt { path: subject.jar, why: "no public static methods".into() });
     }
@@ -221,72 +216,6 @@ fn measure(args: &ThroughputArgs, host: &Host) -> Result<Report, UserError> {
     let all = tests.len();
     let tests = ending(tests, &mut [&mut probed.session, &mut plain.session]).map_err(lost)?;
     let left_out = all - tests.len();
-    if std::env::var_os("RT_DEBUG").is_some() {
-        for (name, r) in [("probed", &mut probed), ("plain", &mut plain)] {
-            for _ in 0..5 {
-                for b in tests.chunks(50) {
-                    r.session.execute(b).map_err(lost)?;
-                }
-            }
-            let mut rows = Vec::new();
-            let t00 = r.session.stats().cpu_us;
-            for t in &tests {
-                let batch = vec![t.clone(); 20];
-                let b = r.session.stats().cpu_us;
-                let mut e = r.session.execute(&batch).map_err(lost)?;
-                rows.push(((r.session.stats().cpu_us - b) as f64 / 20.0, t, e.remove(0)));
-            }
-            let total = (r.session.stats().cpu_us - t00) as f64 / 20.0;
-            rows.sort_by(|a, b| b.0.total_cmp(&a.0));
-            let cum = |n: usize| rows[..n].iter().map(|r| r.0).sum::<f64>();
-            eprintln!(
-                "{name}: mean {:.1} total {total} median {:.1} p10 {:.1} p90 {:.1} top10 {:.0} top100 {:.0} top1000 {:.0} top2000 {:.0}",
-                total / rows.len() as f64,
-                rows[rows.len() / 2].0,
-                rows[rows.len() / 10].0,
-                rows[rows.len() * 9 / 10].0,
-                cum(10),
-                cum(100),
-                cum(1000),
-                cum(2000)
-            );
-            for normal in [true, false] {
-                let v: Vec<f64> = rows.iter().filter(|r| matches!(r.2.outcome, Outcome::Normal) == normal).map(|r| r.0).collect();
-                eprintln!("   normal {normal}: {} tests, mean {:.1}, median {:.1}", v.len(), v.iter().sum::<f64>() / v.len() as f64, v[v.len() / 2]);
-            }
-            let stmts: usize = rows
-                .iter()
-                .map(|r| match &r.2.outcome {
-                    Outcome::Thrown { at, .. } => *at as usize + 1,
-                    _ => r.1.len(),
-                })
-                .sum();
-            let branches: usize = rows.iter().map(|r| r.2.branches.len()).sum();
-            let hits: usize = rows.iter().map(|r| r.2.hits.len()).sum();
-            eprintln!(
-                "   stmts {:.1} hits {:.1} branches {:.1}",
-                stmts as f64 / rows.len() as f64,
-                hits as f64 / rows.len() as f64,
-                branches as f64 / rows.len() as f64
-            );
-            for (us, t, e) in rows.iter().step_by(12).take(40) {
-                let m: Vec<String> = t
-                    .stmts
-                    .iter()
-                    .filter_map(|s| match s {
-                        rethrow_core::testcase::Stmt::Call { method, .. } => Some(program.qualified(*method).replace("org.apache.commons.lang3.", "")),
-                        _ => None,
-                    })
-                    .collect();
-                let out = match &e.outcome {
-                    Outcome::Thrown { at, chain } => format!("{at} {} frames {}", chain[0].exception, chain[0].frames.len()),
-                    o => format!("{o:?}"),
-                };
-                eprintln!("{us:>8.0} {out} {m:?}");
-            }
-        }
-        eprintln!("starts {}", probed.session.stats().starts);
-    }
     let mut jailed = Runner::start(program, &Watch::default(), &config)?;
     let mut free = Runner::start(program, &Watch::default(), &SessionConfig { sandbox: Sandbox::Off, ..config.clone() })?;
 
@@ -307,12 +236,6 @@ fn measure(args: &ThroughputArgs, host: &Host) -> Result<Report, UserError> {
         jailed.slice(&slice, counts, |_| {}).map_err(lost)?;
         free.slice(&slice, counts, |_| {}).map_err(lost)?;
         rounds += 1;
-    }
-    if std::env::var_os("RT_CURVE").is_some() {
-        for (name, r) in [("probed", &probed), ("plain", &plain), ("jailed", &jailed), ("free", &free)] {
-            let c: Vec<u64> = r.slices_us.chunks(5).map(|c| (c.len() * SLICE) as u64 * 1000 / c.iter().sum::<u64>().max(1)).collect();
-            eprintln!("{name} {c:?}");
-        }
     }
     let count = (probed.slices_us.len() * SLICE) as f64;
     let stats = probed.session.stats();

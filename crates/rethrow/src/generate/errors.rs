@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rethrow_core::execution::{Execution, Outcome, Returned};
 use rethrow_core::goal;
 use rethrow_core::minimize::{Effort, minimize};
-use rethrow_core::objective::{Kind, Objective};
+use rethrow_core::objective::{Kind, Objective, Settings};
 use rethrow_core::probe::ProbePlan;
 use rethrow_core::program::{Program, TypeId};
 use rethrow_core::search::grt::contract::{Contract, RootMethods};
@@ -120,7 +120,7 @@ impl Search<'_, '_> {
         if out_of_time() {
             return crash.test.clone();
         }
-        let objective = Objective::new(Kind::StDistance, self.program, self.plan, &goal);
+        let objective = Objective::new(Settings { obstacles: false, ..Kind::StDistance.into() }, self.program, self.plan, &goal);
         let level = goal.outermost().clamp(1, TRIAGE_FRAMES);
         let setup = Setup { session, goal: &goal, objective, limits: &Unlimited, max_evaluations: u64::MAX, events: &mut |_| {} };
         let mut evaluator = Evaluator::new(setup);

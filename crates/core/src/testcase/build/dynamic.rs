@@ -2,7 +2,7 @@
 //!
 //! Suggestions are followed most of the time, never always: a crash is often what a value of the wrong kind does.
 
-use super::{Maker, literals};
+use super::{Maker, binary, literals};
 use crate::program::{MethodId, MethodKind, Shape, Taking, Ty, TypeId};
 use crate::rng::Rng;
 use crate::testcase::{Data, Stmt, Var};
@@ -164,7 +164,7 @@ impl Maker<'_, '_> {
             Shape::Int => Data::Int(self.integer()),
             Shape::Float => self.number(),
             Shape::Str => Data::Str(literals::text(self.palette, self.facts, self.policy, self.rng)),
-            Shape::Bytes => Data::Bytes(literals::text(self.palette, self.facts, self.policy, self.rng).into_bytes()),
+            Shape::Bytes => Data::Bytes(binary::bytes(self.palette, self.facts, self.policy, self.rng)),
             Shape::List(inner) => Data::List(self.items(inner, depth)),
             Shape::Set(inner) => Data::Set(self.items(inner, depth)),
             Shape::Iterator(inner) => Data::Iterator(self.items(inner, depth)),
@@ -267,8 +267,8 @@ impl Maker<'_, '_> {
     }
 
     fn content(&mut self) -> Data {
-        let text = literals::text(self.palette, self.facts, self.policy, self.rng);
-        if self.rng.chance(0.2) { Data::Bytes(text.into_bytes()) } else { Data::Str(text) }
+        let shape = if self.rng.chance(0.4) { Shape::Bytes } else { Shape::Str };
+        self.data(&shape, MAX_DEPTH)
     }
 
     fn having(&mut self, names: &[String], depth: u32) -> Data {

@@ -188,7 +188,9 @@ const ALL: &[Notation] = &[
             "async def a(): await b", "f'{a!r}'", "if a: pass\nelif b: pass\nelse: pass", "a: int = 1", "del a", "global a", "assert a, b", "raise A from b",
             "def a(): yield b", "a if b else c", "match a:\n case 1: pass", "a[1:2]", "__all__ = ['a']", "# type: ignore", "def a():\n    global b\n    b += 1",
             "'%s' % a", "(a := 1)", "class A:\n    def b(self): return self.c\n", "def a():\n    \"\"\"b\"\"\"\n", "a.b = c", "a, *b = c", "try: a\nfinally: b",
-            "if a:\n\tb\n", "a = (\n1)", "a(b, *c, d=e)", "nonlocal a", "'a' 'b'", "a;b", "\\\n", "a #b",
+            "if a:\n\tb\n", "a = (\n1)", "a(b, *c, d=e)", "nonlocal a", "'a' 'b'", "a;b", "\\\n", "a #b", "not a", "a[not b]", "-a", "a[-1]", "a[::2]", "a[b, c]",
+            "import a, b  # c", "from a import (\n    b,\n)", "yield from a", "a = [\n    1,\n]  # b", "def a():\n    pass\n\n# b\n", "lambda *a, **b: 0",
+            "# aaaaaaaaa aaaaaaaaa aaaaaaaaa aaaaaaaaa aaaaaaaaa aaaaaaaaa aaaaaaaaa aaaaaaaaa aaaaaaaaa", "a = 1 \\\n + 2", "for a, b in c: continue", "a ** -b",
         ],
     },
     Notation {
@@ -212,8 +214,13 @@ const ALL: &[Notation] = &[
     },
     Notation { evidence: &["graphviz", "pydot", ".dot"], samples: &["digraph { a -> b }", "graph a { b -- c [d=e] }", "subgraph a { b }", "a [b=\"c\"];", "strict digraph a {}"] },
     Notation {
-        evidence: &["vcard", "vobject", "icalendar"],
-        samples: &["BEGIN:VCALENDAR\nVERSION:2.0\nEND:VCALENDAR", "BEGIN:VCARD\nFN:a\nEND:VCARD", "DTSTART;TZID=a:20010101T000000", "a;b=c:d", "RRULE:FREQ=DAILY", "BEGIN:a"],
+        evidence: &["vcard", "vobject", "icalendar", "ical4j", "biweekly", "ics"],
+        samples: &[
+            "BEGIN:VCALENDAR\nVERSION:2.0\nEND:VCALENDAR", "BEGIN:VEVENT\nUID:a\nDTSTART:20010101T000000Z\nEND:VEVENT", "BEGIN:VTIMEZONE\nTZID:a\nEND:VTIMEZONE",
+            "BEGIN:VTIMEZONE\nTZID:a\nBEGIN:STANDARD\nDTSTART:20010101T000000\nTZOFFSETFROM:+0100\nTZOFFSETTO:+0100\nEND:STANDARD\nEND:VTIMEZONE",
+            "BEGIN:VALARM\nTRIGGER:-PT1H\nEND:VALARM", "BEGIN:VTODO\nDUE;VALUE=DATE:20010101\nEND:VTODO", "ATTENDEE;CN=\"a\":mailto:b@c", "BEGIN:VCARD\nFN:a\nEND:VCARD", "DTSTART;TZID=a:20010101T000000", "a;b=c:d",
+            "RRULE:FREQ=DAILY", "BEGIN:a", "EXDATE:20010101,20010102", "a:b\n c",
+        ],
     },
     Notation { evidence: &["tex", "bibtex"], samples: &["\\frac{a}{b}", "$a_1^2$", "\\begin{a}b\\end{a}", "@a{b, c={d}}", "\\a[b]{c}", "% a", "{a", "\\", "$$"] },
     Notation { evidence: &["color", "colour"], samples: &["#fff", "#aabbcc", "rgb(1, 2, 3)", "red", "hsl(0,0%,0%)", "#", "rgba(1,2,3,.5)"] },

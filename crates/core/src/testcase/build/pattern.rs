@@ -15,6 +15,10 @@ const ANY: &[u8] = b"aAzZ019 _-.,:;/";
 /// Whether a constant is more likely a pattern than a plain text.
 pub fn looks_like_pattern(text: &str) -> bool {
     let marks = [r"\d", r"\s", r"\w", r"\S", r"\.", r"\b", "(?", "[a-z", "[A-Z", "[0-9", "[^", ".*", ".+", ")?", ")*", ")+", "]+", "]*", "]?"];
+    // classes in a row, as in `[Uu][Ss][Aa]`
+    if text.matches("][").count() >= 2 {
+        return true;
+    }
     text.len() >= 3 && marks.iter().filter(|m| text.contains(**m)).count() >= if text.len() < 8 { 1 } else { 2 }
 }
 

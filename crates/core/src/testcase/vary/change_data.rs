@@ -4,7 +4,7 @@ use super::{Context, edit_text};
 use crate::program::{MethodId, Shape};
 use crate::rng::Rng;
 use crate::testcase::build::dynamic::{hashable, kind_of, magnitude};
-use crate::testcase::build::{Maker, splice};
+use crate::testcase::build::{Maker, binary, splice};
 use crate::testcase::{Data, Stmt, TestCase, Value, Var};
 
 const MAX_SIZE: usize = 120;
@@ -135,14 +135,14 @@ fn integer(rng: &mut Rng, v: i128) -> i128 {
 }
 
 fn bytes(context: &Context<'_, '_>, rng: &mut Rng, old: &[u8]) -> Data {
-    if rng.chance(0.5)
-        && let Ok(text) = std::str::from_utf8(old)
-    {
-        return Data::Bytes(edit_text::edit(context, rng, text).into_bytes());
+    if rng.chance(0.4) {
+        return Data::Bytes(binary::from_text(&edit_text::edit(context, rng, &binary::to_text(old))));
     }
     let mut new = old.to_vec();
     let at = rng.below(new.len() + 1);
-    match rng.below(5) {
+    match rng.below(8) {
+        5 => binary::fill(context.facts, rng, &mut new),
+        6 | 7 if !new.is_empty() => binary::write_number(context.facts, rng, &mut new),
         0 => new.insert(at, byte(context, rng)),
         1 if at < new.len() => new[at] = byte(context, rng),
         2 => {
@@ -202,7 +202,7 @@ fn pairs_step(maker: &mut Maker<'_, '_>, pairs: &[(Data, Data)]) -> Vec<(Data, D
 }
 
 /// Keys are hashable and differ; nothing but an argument is left out.
-fn tidy(data: &mut Data) {
+pub(super) fn tidy(data: &mut Data) {
     for child in data.children_mut() {
         if *child == Data::Absent {
             *child = Data::None;
