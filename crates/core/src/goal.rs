@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use crate::execution::Execution;
 use crate::message::distance;
+use crate::program::near::near;
 use crate::program::{MethodId, MethodKind, Program, TypeId};
 use crate::trace::{Frame, Throwable, Trace, Via, Wanted, accepts, is_recursion, reached, same_end};
 use hunt::Hunt;
@@ -63,6 +64,8 @@ pub struct CrashGoal {
     pub overflow: bool,
     /// All wanted program frames, for acceptance.
     pub(crate) wanted: Arc<[Frame]>,
+    /// Types near the trace, whose code its methods run ([`crate::program::near`]).
+    pub near: Vec<TypeId>,
     /// What to look for instead of frames.
     pub hunt: Option<Arc<Hunt>>,
 }
@@ -134,6 +137,15 @@ impl CrashGoal {
         classes
     }
 
+    /// Finds the types near the trace, for searches that look beyond its own.
+    #[must_use]
+    pub fn with_near(mut self, program: &Program) -> CrashGoal {
+        const MOST: usize = 30;
+        let methods: Vec<MethodId> = self.frames.iter().rev().flat_map(|f| f.methods.iter().copied()).collect();
+        self.near = near(program, &methods, &self.classes(), MOST);
+        self
+    }
+
     /// The frame that a test for `level` calls into.
     pub fn frame(&self, level: usize) -> &GoalFrame {
         &self.frames[level - 1]
@@ -174,6 +186,7 @@ pub fn resolve(trace: &Trace, program: &Program) -> Result<CrashGoal, Unresolved
         mismatches,
         overflow,
         wanted,
+        near: Vec::new(),
         hunt: None,
     })
 }

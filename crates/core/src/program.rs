@@ -12,6 +12,7 @@ pub mod generic;
 pub mod ir;
 pub mod literals;
 pub mod mod_ref;
+pub mod near;
 pub mod parameter;
 pub mod purity;
 pub mod ty;

@@ -25,7 +25,7 @@ use crate::objective::{Objective, Score};
 use crate::rng::Rng;
 use crate::target::{Session, SessionLost};
 use crate::testcase::TestCase;
-use crate::trace::{Throwable, Via, is_recursion};
+use crate::trace::{Throwable, Via, is_exhaustion, is_recursion};
 use blocked::Blocked;
 use facts::Facts;
 use novelty::Novelty;
@@ -185,7 +185,7 @@ enum Kept {
 /// The score of a test that met the goal only in a worker with a history: as bad as one that throws nothing.
 const REFUTED: f64 = 2.0;
 
-/// How much worse a test counts that did not end by itself: a frame.
+/// How much worse a test counts that did not end by itself, or only because there was no more memory: a frame.
 const HUNG: f64 = 1.0;
 
 /// Hits that are looked at again after the time was up: their time is the tail's.
@@ -336,7 +336,7 @@ impl<'a> Evaluator<'a> {
         self.tally.blocked[self.level - 1].count(&self.objective, self.goal, self.level, execution);
         let mut score = self.objective.score(self.goal, self.level, execution);
         let kept = self.keep_if_met(test, execution)?;
-        if matches!(execution.outcome, Outcome::StepLimit { .. } | Outcome::TimeLimit { .. }) {
+        if matches!(execution.outcome, Outcome::StepLimit { .. } | Outcome::TimeLimit { .. }) || (!score.met && self.exhausts(execution)) {
             // its children would hang as well, and one of them takes as long as a hundred others
             score.value += HUNG;
         }
@@ -386,6 +386,11 @@ impl<'a> Evaluator<'a> {
         self.facts.remember(&test);
         self.found.push(Found { level, home: self.home, test, via, refused: again.refused.clone(), evaluations: self.evaluations });
         Ok(if level >= self.level { Kept::Enough } else { Kept::Inner })
+    }
+
+    /// Whether the test filled the memory, where the log tells of no such thing.
+    fn exhausts(&self, execution: &Execution) -> bool {
+        !is_exhaustion(&self.goal.exception) && execution.thrown().is_some_and(|(_, chain)| chain.iter().any(|t| is_exhaustion(&t.exception)))
     }
 
     /// An exception that is itself the jail's refusal is not a reproduction, unless the log tells of one too.

@@ -13,6 +13,8 @@ const CYCLE_WINDOW: usize = 400;
 
 /// The exceptions that end a runaway recursion. Where the stack happened to be exhausted is chance, so only the cycle counts.
 const RECURSION: [&str; 2] = ["StackOverflowError", "RecursionError"];
+/// Those that say that there is no more memory.
+const EXHAUSTION: [&str; 2] = ["OutOfMemoryError", "MemoryError"];
 
 /// One activation on the stack. Names are plain strings of the language at hand; only `line` may be compared loosely.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -128,6 +130,11 @@ impl Trace {
 /// Whether an exception of this name ends a runaway recursion.
 pub fn is_recursion(exception: &str) -> bool {
     RECURSION.iter().any(|name| exception.ends_with(name))
+}
+
+/// Whether an exception of this name says that there is no more memory.
+pub fn is_exhaustion(exception: &str) -> bool {
+    EXHAUSTION.iter().any(|name| exception.ends_with(name))
 }
 
 /// How many frames agree, from the innermost, before the first that does not. Both lists without platform frames.
@@ -273,6 +280,11 @@ mod tests {
         let program = want[0].program_frames();
         let wanted = Wanted { frames: &program, exception: &want[0].exception, causes: &causes, frames_of: 0 };
         assert_eq!(accepts(&wanted, &chain(got)), expected, "{got}");
+    }
+
+    #[test]
+    fn exceptions_that_say_that_memory_ran_out() {
+        assert!(is_exhaustion("java.lang.OutOfMemoryError") && is_exhaustion("MemoryError") && !is_exhaustion("java.lang.Error"));
     }
 
     #[test]

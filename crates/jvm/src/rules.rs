@@ -101,6 +101,9 @@ const STAPLES: &[&str] = &[
     "org.xml.sax.helpers.DefaultHandler",
 ];
 
+/// How a text becomes bytes, one for each character.
+const BYTES: [(&str, &str); 2] = [("java.lang.String", "getBytes"), ("java.nio.charset.StandardCharsets", "ISO_8859_1")];
+
 /// Methods that give objects whose classes the JDK hides, and containers with contents.
 const FACTORIES: &[(&str, &str)] = &[
     ("java.lang.String", "getBytes"),
@@ -353,6 +356,7 @@ pub fn suite_rules(program: &Program, types: &[TypeId], classpath: &ClassPath) -
         staples: STAPLES,
         factories: FACTORIES,
         fillers: FILLERS,
+        bytes: Some(BYTES),
         banned: BANNED,
         closed_packages,
         elsewhere: FALLBACK_PACKAGE,
@@ -370,6 +374,7 @@ pub fn build_rules(program: &Program, goal: &CrashGoal, classpath: &ClassPath) -
         staples: STAPLES,
         factories: FACTORIES,
         fillers: FILLERS,
+        bytes: Some(BYTES),
         banned: BANNED,
         closed_packages,
         elsewhere: FALLBACK_PACKAGE,

@@ -4,6 +4,7 @@
 
 use rethrow_core::message::{Clue, add, numbers, quoted};
 use rethrow_core::program::Shape;
+use rethrow_core::testcase::Data;
 
 /// What the message of an exception tells.
 pub fn clues(exception: &str, message: &str) -> Vec<Clue> {
@@ -23,6 +24,7 @@ pub fn clues(exception: &str, message: &str) -> Vec<Clue> {
         "ZeroDivisionError" => add(&mut out, Clue::Number(0)),
         _ => {}
     }
+    beyond(message, &mut out);
     let short = |s: &&str| !s.is_empty() && s.len() <= LONGEST;
     // the attribute that is missing is in the code, not in a value
     if simple != "AttributeError" && simple != "TypeError" {
@@ -35,6 +37,24 @@ pub fn clues(exception: &str, message: &str) -> Vec<Clue> {
     }
     numbers(message).take(8).for_each(|n| add(&mut out, Clue::Number(n)));
     out
+}
+
+/// Values beyond what a type can hold.
+fn beyond(message: &str, out: &mut Vec<Clue>) {
+    let floats: &[f64] = match message {
+        "cannot convert float infinity to integer" => &[f64::INFINITY, f64::NEG_INFINITY],
+        "cannot convert float NaN to integer" => &[f64::NAN],
+        _ => &[],
+    };
+    floats.iter().for_each(|x| add(out, Clue::Like(Shape::Value(Data::float(*x)))));
+    let date = message.contains("date value out of range") || (message.contains("year") && message.contains("out of range"));
+    let numbers: &[i64] = match message {
+        "math domain error" => &[-1, 0],
+        // the first and the last year of dates, and those beside them
+        _ if date => &[1, 9999, 0, 10000],
+        _ => &[],
+    };
+    numbers.iter().for_each(|n| add(out, Clue::Number(*n)));
 }
 
 /// `'a'` is the text, `3` the number, anything else as it stands.
@@ -99,6 +119,14 @@ mod tests {
         assert_eq!(clues("ValueError", "not enough values to unpack (expected 2, got 1)"), [Clue::Number(2), Clue::Number(1)]);
         assert_eq!(clues("IndexError", "list index out of range"), []);
         assert_eq!(clues("ZeroDivisionError", "division by zero"), [Clue::Number(0)]);
+    }
+
+    #[test]
+    fn values_beyond_a_type() {
+        let infinite = Clue::Like(Shape::Value(Data::float(f64::INFINITY)));
+        assert!(clues("OverflowError", "cannot convert float infinity to integer").contains(&infinite));
+        assert!(clues("OverflowError", "date value out of range").contains(&Clue::Number(9999)));
+        assert!(clues("ValueError", "year 0 is out of range").contains(&Clue::Number(1)));
     }
 
     #[test]

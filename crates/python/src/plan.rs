@@ -53,12 +53,22 @@ pub struct Watch {
     pub codes: Vec<FileCodes>,
 }
 
-/// Watches the files of `types` in full; the other files of the program only tell their code objects.
+/// Lines of files near the trace that are watched.
+const NEAR_LINES: u32 = 2500;
+
+/// Watches the files of `types` in full, and those of `near` up to a length; the other files of the program only tell their code objects.
 ///
 /// Code without statements (lambdas, comprehensions) has branches only. What a module or class does when it is imported is not watched.
-pub fn watch(program: &Program, sources: &Sources, types: &[TypeId]) -> Watch {
+pub fn watch_near(program: &Program, sources: &Sources, types: &[TypeId], near: &[TypeId]) -> Watch {
     let mut watch = Watch::default();
-    let wanted: FxHashSet<&str> = types.iter().map(|t| program.package(*t)).collect();
+    let mut wanted: FxHashSet<&str> = types.iter().map(|t| program.package(*t)).collect();
+    let mut room = NEAR_LINES;
+    for module in near.iter().map(|t| program.package(*t)) {
+        let lines = sources.by_module.get(module).map_or(0, |f| sources.files[*f].index.codes[0].last_line);
+        if lines <= room && wanted.insert(module) {
+            room -= lines;
+        }
+    }
     for (number, file) in sources.files.iter().enumerate() {
         let codes = codes(sources, number);
         if wanted.contains(file.module.as_str()) {
@@ -69,6 +79,11 @@ pub fn watch(program: &Program, sources: &Sources, types: &[TypeId]) -> Watch {
         }
     }
     watch
+}
+
+/// Watches the files of `types` and no others.
+pub fn watch(program: &Program, sources: &Sources, types: &[TypeId]) -> Watch {
+    watch_near(program, sources, types, &[])
 }
 
 fn codes(sources: &Sources, file: usize) -> Vec<Code> {

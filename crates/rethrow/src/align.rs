@@ -140,6 +140,7 @@ fn resolve(config: &Config, opened: &Opened, notes: &[String]) -> Result<CrashGo
     let goal = goal::resolve(&opened.trace, &opened.program).map_err(|u| UserError::DoesNotMatch(table(u.total, &u.mismatches)))?;
     match config.target_frame {
         Some(asked) if asked > goal.outermost() => Err(UserError::TargetFrameTooFar { asked, table: table(goal.total, &goal.mismatches) }),
+        _ if config.search.looks_near() => Ok(goal.with_near(&opened.program)),
         _ => Ok(goal),
     }
 }

@@ -49,6 +49,11 @@ impl SearchChoice {
         }
     }
 
+    /// Whether the search looks at what lies near the trace; the published ones do not.
+    pub fn looks_near(self) -> bool {
+        self.preset == Preset::Default && !self.without.near()
+    }
+
     /// The fitness function.
     pub fn objective(self) -> Settings {
         Settings {

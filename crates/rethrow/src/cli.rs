@@ -289,7 +289,7 @@ pub struct SearchOptions {
     #[arg(long)]
     pub match_message: bool,
     /// Mechanisms to switch off, comma-separated: messages, environment, casts, constant-mining, impurity, detective,
-    /// elephant-brain, notations, mod-ref, novelty, obstacles, climbing
+    /// elephant-brain, notations, mod-ref, novelty, obstacles, climbing, near
     #[arg(long, value_name = "NAMES", default_value = "", hide = true, value_parser = parse_without)]
     pub without: Without,
 }

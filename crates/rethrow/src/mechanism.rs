@@ -30,9 +30,11 @@ enum Mechanism {
     Obstacles,
     /// Hill climbing on literals.
     Climbing,
+    /// Constants, comparisons and coverage of the classes near the trace.
+    Near,
 }
 
-const ALL: [(&str, Mechanism); 12] = [
+const ALL: [(&str, Mechanism); 13] = [
     ("messages", Mechanism::Messages),
     ("environment", Mechanism::Environment),
     ("notations", Mechanism::Notations),
@@ -45,6 +47,7 @@ const ALL: [(&str, Mechanism); 12] = [
     ("novelty", Mechanism::Novelty),
     ("obstacles", Mechanism::Obstacles),
     ("climbing", Mechanism::Climbing),
+    ("near", Mechanism::Near),
 ];
 
 /// The mechanisms that are off.
@@ -60,6 +63,9 @@ impl Without {
     }
     pub fn obstacles(self) -> bool {
         self.has(Mechanism::Obstacles)
+    }
+    pub fn near(self) -> bool {
+        self.has(Mechanism::Near)
     }
     pub fn apply(self, schedule: &mut Schedule) {
         let policy = &mut schedule.policy;
@@ -121,6 +127,7 @@ mod tests {
                 schedule.parameters.discoveries == 0.0,
                 schedule.parameters.climb == 0.0,
                 without.obstacles(),
+                without.near(),
             ];
             assert_eq!(off.iter().filter(|o| **o).count(), 1, "{name}");
         }

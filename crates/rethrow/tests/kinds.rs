@@ -63,6 +63,12 @@ fn objects_of_the_platform_have_something_in_them() {
 }
 
 #[test]
+fn bytes_are_written_as_a_text_of_as_many_characters() {
+    let test = reproduced("chunk");
+    assert!(test.contains(".getBytes(StandardCharsets.ISO_8859_1)"), "{test}");
+}
+
+#[test]
 fn containers_hold_what_they_are_declared_to_hold() {
     let test = reproduced("typed");
     assert!(test.matches(".put(").count() >= 2 && test.contains("BitSet"), "{test}");

@@ -153,6 +153,7 @@ impl CrashGoal {
             mismatches: Vec::new(),
             overflow: false,
             wanted: Arc::new([]),
+            near: Vec::new(),
             hunt: Some(Arc::new(hunt)),
         }
     }

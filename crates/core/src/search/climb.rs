@@ -6,6 +6,7 @@ use rustc_hash::FxHashSet;
 use super::{Evaluator, Scored, Stop};
 use crate::rng::Rng;
 use crate::testcase::TestCase;
+use crate::testcase::build::Palette;
 use crate::testcase::vary::neighbours::neighbours;
 
 /// Tests handed over at once: a better one is followed before the rest is tried.
@@ -24,21 +25,21 @@ pub struct Climber {
 
 impl Climber {
     /// Climbs from the fittest test that was not climbed from; what it found on the way, best last.
-    pub fn climb(&mut self, evaluator: &mut Evaluator<'_>, rng: &mut Rng, population: &[Scored]) -> Result<Vec<Scored>, Stop> {
+    pub fn climb(&mut self, evaluator: &mut Evaluator<'_>, rng: &mut Rng, palette: &Palette<'_>, population: &[Scored]) -> Result<Vec<Scored>, Stop> {
         let Some(start) = population.iter().take(TOP).find(|s| !self.climbed.contains(&s.test)) else { return Ok(Vec::new()) };
         let before = evaluator.evaluations();
-        let found = self.from(evaluator, rng, start.clone());
+        let found = self.from(evaluator, rng, palette, start.clone());
         self.spent += evaluator.evaluations() - before;
         found
     }
 
-    fn from(&mut self, evaluator: &mut Evaluator<'_>, rng: &mut Rng, start: Scored) -> Result<Vec<Scored>, Stop> {
+    fn from(&mut self, evaluator: &mut Evaluator<'_>, rng: &mut Rng, palette: &Palette<'_>, start: Scored) -> Result<Vec<Scored>, Stop> {
         let mut current = start;
         let mut found = Vec::new();
         loop {
             self.climbed.insert(current.test.clone());
             let seen = evaluator.seen_by(&current.test)?;
-            let around = neighbours(rng, &current.test, &seen, AROUND);
+            let around = neighbours(rng, &current.test, |at| palette.customs.is_binary(&current.test, at), &seen, AROUND);
             let Some(better) = step(evaluator, &current, &around)? else { return Ok(found) };
             found.push(better.clone());
             current = better;

@@ -188,7 +188,7 @@ impl Genetic<'_> {
         if watch.stuck(evaluator) < CLIMB_FROM || room <= 0.0 {
             return Ok(());
         }
-        let found = self.climber.climb(evaluator, rng, &self.population)?;
+        let found = self.climber.climb(evaluator, rng, &self.palette, &self.population)?;
         if !found.is_empty() {
             self.population.extend(found);
             sort(&mut self.population);

@@ -95,9 +95,9 @@ fn round(program: &Program, goal: &CrashGoal, reached: usize, wanted: usize) -> 
         && let Some(outermost) = levels.pop()
     {
         levels.insert(1, outermost);
+        return levels.into_iter().enumerate().map(|(i, l)| (l, if i < 2 { 1.0 } else { BETWEEN_SHARE })).collect();
     }
-    let share = |l: usize| if l == wanted && reached + 2 < wanted { EARLY_SHARE } else { 1.0 };
-    levels.into_iter().map(|l| (l, share(l))).collect()
+    levels.into_iter().map(|l| (l, 1.0)).collect()
 }
 
 /// Whether the frame's method takes a text, a stream or an array of small things: what a whole input comes in.
@@ -108,8 +108,8 @@ fn takes_text(program: &Program, goal: &CrashGoal, level: usize) -> bool {
     goal.frame(level).methods.iter().any(|m| program.signature(*m).params.iter().any(plain))
 }
 
-/// What the outermost level gets while others are still between it and the highest that is reached.
-const EARLY_SHARE: f64 = 0.4;
+/// What a level between the next one and an outermost that takes text gets: what is tried out there may meet it as well.
+const BETWEEN_SHARE: f64 = 0.3;
 /// What an inner level gets beside the outermost.
 const INNER_SHARE: f64 = 0.12;
 

@@ -28,6 +28,8 @@ pub struct BuildRules {
     pub factories: &'static [(&'static str, &'static str)],
     /// (class, method) that put something into a container of the platform.
     pub fillers: &'static [(&'static str, &'static str)],
+    /// How a text becomes bytes, one for each character: (class, method) of texts, and (class, field) of the encoding that it is given.
+    pub bytes: Option<[(&'static str, &'static str); 2]>,
     /// (class, method) that no test may call (V10).
     pub banned: &'static [(&'static str, &'static str)],
     /// Packages that a test cannot be put into: then it lives in `elsewhere` and uses public members only.
@@ -109,9 +111,9 @@ fn literals(program: &Program, goal: &CrashGoal, types: &[TypeId], messages: boo
             body.literals().iter().for_each(|l| pool.prefer(l));
         }
     }
-    types.iter().for_each(|t| pool.add_type(program, *t));
+    types.iter().chain(&goal.near).for_each(|t| pool.add_type(program, *t));
     // where modules are types, their tables of constants belong to all that is defined in them
-    let modules: Vec<TypeId> = types.iter().filter_map(|t| program.find_type(program.package(*t))).filter(|m| !types.contains(m)).collect();
+    let modules: Vec<TypeId> = types.iter().chain(&goal.near).filter_map(|t| program.find_type(program.package(*t))).filter(|m| !types.contains(m)).collect();
     modules.iter().for_each(|m| pool.add_type(program, *m));
     if goal.overflow {
         pool.deepen();
@@ -119,6 +121,8 @@ fn literals(program: &Program, goal: &CrashGoal, types: &[TypeId], messages: boo
     let frames = || goal.frames.iter().map(|f| &f.frame);
     pool.read_names(frames().flat_map(|f| [f.class.as_str(), f.method.as_str()]).chain([goal.exception.as_str()]));
     types.iter().for_each(|t| add_names(program, goal, *t, &mut pool));
+    // handlers are often called by what a text says: `visit_avg`, `ForeachDirective`
+    frames().flat_map(|f| [f.method.as_str(), f.class.as_str()]).for_each(|name| pool.prefer_words_of(name));
     pool
 }
 

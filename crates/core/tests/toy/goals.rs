@@ -70,3 +70,47 @@ fn levels_count_the_frames_that_match_from_the_innermost() {
         assert_eq!(goal.level_of(&chain), level, "{crash}");
     }
 }
+
+/// What the trace's methods call has left the stack when they crash, and is near all the same; what only others call is not.
+#[test]
+fn types_near_a_trace_are_those_that_its_methods_run() {
+    let text = r"
+class Shop {
+  field open int
+  new() {
+    this.open = 1
+  }
+  method sell(n int) {
+    reader = new Reader(n)
+    total = reader.read()
+    throw Sold # sold
+  }
+}
+class Reader {
+  field count int
+  new(count int) {
+    this.count = count
+  }
+  method read() int {
+    lexer = new Lexer()
+    return 0
+  }
+}
+class Lexer {
+  field at int
+  new() {
+    this.at = 0
+  }
+}
+class Stranger {
+  field at int
+  new() {
+    this.at = 0
+  }
+}
+";
+    let program = toy::load(text).unwrap();
+    let goal = resolve(&toy::trace(text, "Sold Shop.sell:sold").unwrap(), &program).unwrap().with_near(&program);
+    let names: Vec<&str> = goal.near.iter().map(|t| program.type_name(*t)).collect();
+    assert_eq!(names, ["Reader", "Lexer"]);
+}

@@ -26,21 +26,26 @@ pub fn watch<'b>(program: &Program, types: &[TypeId], bytes: impl Fn(&str) -> Op
 /// The same, as closely as `detail` says.
 pub fn watch_at<'b>(detail: Detail, program: &Program, types: &[TypeId], bytes: impl Fn(&str) -> Option<Cow<'b, [u8]>>) -> Watch {
     let mut watch = Watch::default();
-    for ty in types {
-        let name = program.type_name(*ty);
-        let Some(bytes) = bytes(name) else {
-            watch.problems.push(format!("{name} is not on the class path"));
-            continue;
-        };
-        match ClassFile::parse(&bytes) {
-            Ok(class) => watch.add(detail, program, *ty, &class),
-            Err(e) => watch.problems.push(format!("{name}: {e}")),
-        }
-    }
+    watch.also(detail, program, types, bytes);
     watch
 }
 
 impl Watch {
+    /// Watches more types, as closely as `detail` says.
+    pub fn also<'b>(&mut self, detail: Detail, program: &Program, types: &[TypeId], bytes: impl Fn(&str) -> Option<Cow<'b, [u8]>>) {
+        for ty in types {
+            let name = program.type_name(*ty);
+            let Some(bytes) = bytes(name) else {
+                self.problems.push(format!("{name} is not on the class path"));
+                continue;
+            };
+            match ClassFile::parse(&bytes) {
+                Ok(class) => self.add(detail, program, *ty, &class),
+                Err(e) => self.problems.push(format!("{name}: {e}")),
+            }
+        }
+    }
+
     fn add(&mut self, detail: Detail, program: &Program, ty: TypeId, class: &ClassFile<'_>) {
         let probes = instrument::plan(class, detail);
         let plan = &mut self.plan;

@@ -320,7 +320,15 @@ fn told_by_name(name: &str) -> Option<Vec<Shape>> {
     let dict = || Shape::Dict(Box::new((Shape::Str, Shape::Any)));
     let lower = name.trim_matches('_').to_lowercase();
     let last = lower.rsplit('_').next().unwrap_or(&lower);
+    let words = |words: &[&str]| words.iter().map(|w| Shape::Value(Data::text(*w))).chain([Shape::Str]).collect();
     Some(match last {
+        "locale" | "lang" | "language" | "languages" => words(&["en", "en_US", "de", "fr", "pt_BR", "ru", "ar", "ja", "zh", "hu", "tr"]),
+        "tz" | "timezone" | "tzname" | "zone" => words(&["UTC", "Europe/Berlin", "US/Eastern", "Asia/Kolkata", "+01:00", "local"]),
+        "currency" => words(&["USD", "EUR", "JPY", "INR"]),
+        "country" | "region" | "territory" => words(&["US", "DE", "GB", "JP", "BR", "CH"]),
+        "unit" | "units" => words(&["m", "kg", "s", "day", "hour", "byte", "%"]),
+        "color" | "colour" => words(&["red", "#fff", "#00ff00", "rgb(1, 2, 3)"]),
+        "mode" => words(&["r", "w", "rb", "a", "strict"]),
         "lines" | "names" | "words" | "strings" | "argv" | "texts" => vec![Shape::List(Box::new(Shape::Str)), Shape::Str],
         "text" | "string" | "str" | "s" | "name" | "word" | "line" | "key" | "label" | "title" | "msg" | "message" | "prefix" | "suffix" | "pattern"
         | "regex" | "sql" | "html" | "xml" | "markdown" | "md" | "source" | "src" | "code" | "expr" | "expression" | "query" | "url" | "uri" | "tag"

@@ -347,9 +347,10 @@ impl Java {
 }
 
 impl Java {
-    /// The trace's classes are watched in full (architecture §13, probes).
+    /// The trace's classes are watched in full, branches of those near it (architecture §13, probes).
     fn watch_trace(&self, aligned: &Aligned) -> Watch {
         let mut watch = watch(&aligned.program, &aligned.goal.classes(), |name| self.classpath.class_bytes(name));
+        watch.also(Detail::Edges, &aligned.program, &aligned.goal.near, |name| self.classpath.class_bytes(name));
         watch.plan.chain = context::chain(&aligned.program, &watch.plan, &aligned.goal);
         watch
     }

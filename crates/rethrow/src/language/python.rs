@@ -278,10 +278,10 @@ impl Python {
         Ok(session)
     }
 
-    /// The files of the trace are watched.
+    /// The files of the trace are watched, and those near it as far as they are short: all that is watched takes longer.
     fn watch(&self, aligned: &Aligned) -> &Watch {
         self.watch.get_or_init(|| {
-            let mut watch = plan::watch(&aligned.program, &self.sources, &aligned.goal.classes());
+            let mut watch = plan::watch_near(&aligned.program, &self.sources, &aligned.goal.classes(), &aligned.goal.near);
             watch.plan.chain = context::chain(&aligned.program, &watch.plan, &aligned.goal);
             watch
         })

@@ -11,6 +11,8 @@ use crate::testcase::Value;
 struct Near {
     ints: Vec<i64>,
     strings: Vec<String>,
+    /// Parts of the trace's names.
+    words: Vec<String>,
 }
 
 /// Sizes of buffers that a text may overrun: smaller ones need no help, larger ones take too long.
@@ -139,6 +141,23 @@ impl LiteralPool {
     pub fn add_name(&mut self, name: &str) {
         if !self.strings.iter().any(|t| t == name) {
             self.strings.push(name.to_string());
+        }
+    }
+    /// The words that a name on the trace is put together from, in small letters.
+    pub fn prefer_words_of(&mut self, name: &str) {
+        let last = name.rsplit(['.', ':', '$']).next().unwrap_or(name);
+        let mut word = String::new();
+        for c in last.chars().chain(['_']) {
+            if !c.is_alphanumeric() || c.is_uppercase() {
+                if word.len() > 1 {
+                    self.add_token(&word);
+                    if !self.near.words.contains(&word) {
+                        self.near.words.push(word.clone());
+                    }
+                }
+                word.clear();
+            }
+            word.extend(c.to_lowercase().filter(|c| c.is_alphanumeric()));
         }
     }
     /// From now on constants are drawn by weight.
@@ -401,6 +420,9 @@ fn notation(palette: &Palette<'_>, facts: &Facts, rng: &mut Rng) -> String {
     out
 }
 
+/// How often a token is a part of a name on the trace: handlers are often called by what a text says.
+const NAMED: f64 = 0.06;
+
 /// Tokens of the program's own constants in a row: what a parser is likely to know, without knowing its grammar.
 pub fn sentence(palette: &Palette<'_>, rng: &mut Rng) -> String {
     let gap = *rng.pick(&["", "", " ", " ", "\n"]).expect("not empty");
@@ -433,6 +455,11 @@ pub fn token(palette: &Palette<'_>, rng: &mut Rng) -> String {
     {
         return pattern::sample(p, rng);
     }
+    if rng.chance(NAMED)
+        && let Some(word) = rng.pick(&palette.literals.near.words)
+    {
+        return word.clone();
+    }
     match rng.pick(&palette.literals.tokens) {
         Some(token) if rng.chance(0.65) => token.clone(),
         _ if rng.chance(0.6) => rng.between(0, 12).to_string(),
@@ -456,6 +483,13 @@ pub fn char_noise(rng: &mut Rng) -> char {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_a_trace_are_taken_apart() {
+        let mut pool = LiteralPool::default();
+        ["_func_avg", "org.example.ForeachDirective", "<init>"].iter().for_each(|name| pool.prefer_words_of(name));
+        assert_eq!(pool.near.words, ["func", "avg", "foreach", "directive", "init"]);
+    }
 
     #[test]
     fn constants_fall_into_words_and_marks() {

@@ -19,7 +19,7 @@ const ANY: Notation = Notation {
     evidence: &[],
     samples: &[
         "", " ", "\t", "\n", "\r\n", "a b", "a,b", "a=b", "a:b", "a.b", "a/b", "a\nb", "()", "[]", "{}", "<>", "\"a\"", "'", "\\", "-", "--", "..", "*", "%", "$",
-        "#", "0", "-1", "1.5", "1e9", "null", "true", "é", "ß", "\u{130}", "e\u{301}", "\u{1F600}", "\u{0}", "\u{FEFF}a", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+        "#", "0", "-1", "1.5", "1e9", "{a}", "{0}", "%s", "%(a)s", "inf", "nan", "null", "true", "é", "ß", "\u{130}", "e\u{301}", "\u{1F600}", "\u{0}", "\u{FEFF}a", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
     ],
 };
 
@@ -229,7 +229,7 @@ const ALL: &[Notation] = &[
         evidence: &["codec", "base64", "hex", "encod", "decod", "phonetic", "soundex", "metaphone", "escap"],
         samples: &["YQ==", "YWI", "00ff", "%41", "=41", "a+b", "ß", "Smith", "TEST", "SCH", "\u{0}", "\\u0041", "\\x4", "&#65;", "&amp", "0", "=", "\\", "\u{FFFF}", "\\777"],
     },
-    Notation { evidence: &["locale", "lang"], samples: &["en", "en_US", "zh-Hant-TW", "_", "en_", "__POSIX", "en_GB_xx", "x-a", "-", "fr__P"] },
+    Notation { evidence: &["locale", "lang"], samples: &["en", "en_US", "de", "ja", "hu", "zh-Hant-TW", "_", "en_", "__POSIX", "en_GB_xx", "x-a", "-", "fr__P"] },
     Notation {
         evidence: &["inflect", "stem", "plural", "nltk", "word", "sentence", "token", "spell", "slug", "text"],
         samples: &["a", "apples", "1st", "don't", "A B", "child", "mother-in-law", "U.S.A.", "a. B", "e.g. a", "a-b", "A", "the a of b", "ies", "-", "a  b"],

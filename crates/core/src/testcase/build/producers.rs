@@ -83,6 +83,11 @@ const MAX_EXPECTED: usize = 40;
 /// How far a parameter is followed into the methods that it is handed on to.
 const HANDED_ON: u32 = 2;
 
+/// How much less a way is worth that leads through another library.
+const FAR: f64 = 0.1;
+/// Packages whose names agree in so many parts are one library's.
+const FAMILY: usize = 3;
+
 /// See the module documentation.
 pub struct Palette<'p> {
     pub program: &'p Program,
@@ -226,6 +231,7 @@ impl<'p> Palette<'p> {
     pub fn leave_to_program(&mut self, methods: &FxHashSet<MethodId>) {
         self.members.retain(|m| !methods.contains(m));
         self.inner = methods.clone();
+        self.producers.borrow_mut().clear();
     }
 
     /// Whether the method is left to the program.
@@ -381,15 +387,22 @@ impl<'p> Palette<'p> {
         for m in self.customs.factories(Ty::reference(ty)) {
             self.add(*m, 0.8, &mut out);
         }
+        let near = |m: &MethodId| if self.is_far(self.program.method(*m).owner, ty) { FAR } else { 1.0 };
         for m in self.returning.get(&ty).into_iter().flatten() {
-            self.add(*m, 0.3, &mut out);
+            self.add(*m, 0.3 * near(m), &mut out);
         }
         // what returns a subtype will do as well, unless everything is one
         if Some(ty) != self.program.well_known().object.as_ref() {
             for t in self.program.subtypes(ty, MAX_SUBTYPES) {
                 self.customs.factories(Ty::reference(t)).iter().for_each(|m| self.add(*m, 0.5, &mut out));
-                self.returning.get(&t).into_iter().flatten().for_each(|m| self.add(*m, 0.15, &mut out));
+                self.returning.get(&t).into_iter().flatten().for_each(|m| self.add(*m, 0.15 * near(m), &mut out));
             }
+        }
+        // a test that makes an object of an inner frame's class by that frame's constructor calls the frame itself; see `leave_to_program`. Where
+        // types are not declared, nothing asks for such an object
+        let ours = |p: &Producer| !p.method().is_some_and(|m| self.inner.contains(&m));
+        if self.program.is_dynamic() || out.iter().any(ours) {
+            out.retain(ours);
         }
         out.extend(self.stub_ways(ty, &out));
         out.sort_by(|a, b| b.weight.total_cmp(&a.weight));
@@ -448,11 +461,23 @@ impl<'p> Palette<'p> {
             let def = self.program.ty(*t);
             let here = self.program.package(*t) == self.scope.package;
             let rank = self.customs.rank(*t).unwrap_or(usize::MAX);
-            (!self.trace_types.contains(t), *t != ty, !here && !def.platform, rank, self.program.type_name(*t).len())
+            let far = !def.platform && self.is_far(*t, ty);
+            (!self.trace_types.contains(t), *t != ty, far, !here && !def.platform, rank, self.program.type_name(*t).len())
         };
         types.sort_by_key(key);
         types.truncate(MAX_TYPES);
         types
+    }
+
+    /// Whether a class belongs to another library than the trace and the wanted type: what the library depends on has ways to get anything, most of
+    /// which need its own surroundings.
+    fn is_far(&self, t: TypeId, wanted: TypeId) -> bool {
+        let family = |t: TypeId| {
+            let package = self.program.package(t);
+            package.match_indices('.').nth(FAMILY - 1).map_or(package, |(i, _)| &package[..i])
+        };
+        let own = family(t);
+        family(wanted) != own && self.trace_types.iter().all(|trace| family(*trace) != own)
     }
 
     /// An interface of the platform with one method to implement: callers do that themselves.

@@ -95,7 +95,7 @@ fn step(context: &Context<'_, '_>, maker: &mut Maker<'_, '_>, node: &Data, top: 
             other => Data::float(other.as_f64()),
         },
         Data::Str(s) => Data::Str(edit_text::edit(context, maker.rng, s)),
-        Data::Bytes(b) => bytes(context, maker.rng, b),
+        Data::Bytes(b) => Data::Bytes(bytes(context, maker.rng, b)),
         Data::List(items) => Data::List(items_step(maker, items)),
         Data::Tuple(items) => Data::Tuple(items_step(maker, items)),
         Data::Set(items) => Data::Set(items_step(maker, items)),
@@ -134,9 +134,10 @@ fn integer(rng: &mut Rng, v: i128) -> i128 {
     }
 }
 
-fn bytes(context: &Context<'_, '_>, rng: &mut Rng, old: &[u8]) -> Data {
+/// A step from `old`: as a text, or as numbers within it.
+pub(super) fn bytes(context: &Context<'_, '_>, rng: &mut Rng, old: &[u8]) -> Vec<u8> {
     if rng.chance(0.4) {
-        return Data::Bytes(binary::from_text(&edit_text::edit(context, rng, &binary::to_text(old))));
+        return binary::from_text(&edit_text::edit(context, rng, &binary::to_text(old)));
     }
     let mut new = old.to_vec();
     let at = rng.below(new.len() + 1);
@@ -152,7 +153,7 @@ fn bytes(context: &Context<'_, '_>, rng: &mut Rng, old: &[u8]) -> Data {
         3 => new.extend(std::iter::repeat_n(byte(context, rng), 1 + rng.below(3))),
         _ => new.truncate(at),
     }
-    Data::Bytes(new)
+    new
 }
 
 /// A byte: one that marks an end or a limit, one that a comparison saw, or any.

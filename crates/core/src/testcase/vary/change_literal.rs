@@ -3,7 +3,7 @@
 use super::{Context, change_data, change_env, edit_text};
 use crate::program::Flags;
 use crate::rng::Rng;
-use crate::testcase::build::{literals, splice};
+use crate::testcase::build::{binary, literals, splice};
 use crate::testcase::{Stmt, TestCase, Value, Var};
 
 pub fn apply(context: &Context<'_, '_>, rng: &mut Rng, test: &TestCase, at: usize) -> Option<TestCase> {
@@ -12,12 +12,18 @@ pub fn apply(context: &Context<'_, '_>, rng: &mut Rng, test: &TestCase, at: usiz
     let new = match &test.stmts[at] {
         Stmt::Lit(v) if fresh => Stmt::Lit(literals::value(palette, facts, policy, rng, v.prim())),
         Stmt::Lit(v) => Stmt::Lit(nudge(rng, *v)),
+        Stmt::Str(s) if palette.customs.is_binary(test, at) => {
+            let old = binary::from_text(s);
+            let new = if fresh { binary::bytes(palette, facts, policy, rng) } else { change_data::bytes(context, rng, &old) };
+            Stmt::Str(binary::to_text(&new))
+        }
         Stmt::Str(_) if fresh => Stmt::Str(literals::text(palette, facts, policy, rng)),
         Stmt::Str(s) => Stmt::Str(edit_text::edit(context, rng, s)),
         Stmt::Data(_) => return change_data::apply(context, rng, test, at),
         Stmt::Class(_) => Stmt::Class(palette.class_literal(rng)),
         Stmt::Env(env) => change_env::change(context, rng, env)?,
         Stmt::NewArray { elem, len } => return resize(test, at, *elem, *len, rng),
+        Stmt::GetStatic(f) if palette.customs.is_encoding(*f) => return None,
         Stmt::GetStatic(f) => {
             let def = palette.program.field(*f);
             let same = palette.program.fields_of(def.owner).filter(|g| {

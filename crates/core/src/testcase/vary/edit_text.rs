@@ -17,7 +17,8 @@ pub fn edit(context: &Context<'_, '_>, rng: &mut Rng, s: &str) -> String {
         if context.policy.follows && rng.chance(FOLLOW) && (make_number(context, rng, &mut chars) || follow_comparison(context, rng, &mut chars)) {
             break;
         }
-        match rng.below(14) {
+        match rng.below(15) {
+            14 if chars.contains(&'\n') || rng.chance(0.4) => edit_lines(context, rng, &mut chars),
             0..=6 => edit_chars(context, rng, &mut chars),
             7 | 8 => insert_token(context, rng, &mut chars),
             9 => edit_number(context, rng, &mut chars),
@@ -125,7 +126,7 @@ fn edit_chars(context: &Context<'_, '_>, rng: &mut Rng, chars: &mut Vec<char>) {
     }
 }
 
-/// Half of the time set off by a mark that the text has already, or a blank: lists and fields grow that way.
+/// Half of the time set off by a mark: lists and fields grow that way.
 fn insert_token(context: &Context<'_, '_>, rng: &mut Rng, chars: &mut Vec<char>) {
     let at = if rng.chance(0.4) { chars.len() } else { rng.below(chars.len() + 1) };
     let mut token = match (rng.pick(context.facts.met_texts()), rng.pick(context.facts.told())) {
@@ -134,10 +135,22 @@ fn insert_token(context: &Context<'_, '_>, rng: &mut Rng, chars: &mut Vec<char>)
         _ => literals::token(context.palette, rng),
     };
     if rng.chance(0.5) {
-        let marks: Vec<char> = chars.iter().copied().filter(|c| !c.is_alphanumeric()).collect();
-        token.insert(0, rng.pick(&marks).copied().filter(|_| rng.chance(0.6)).unwrap_or(' '));
+        token.insert(0, mark(context, rng, chars));
     }
     chars.splice(at..at, token.chars());
+}
+
+/// What may set parts of a text off: a mark that it has already, one that the program's constants have, or a blank.
+fn mark(context: &Context<'_, '_>, rng: &mut Rng, chars: &[char]) -> char {
+    let is_mark = |c: &char| !c.is_alphanumeric();
+    let own: Vec<char> = chars.iter().copied().filter(is_mark).collect();
+    // most tokens are words
+    let known = |rng: &mut Rng| (0..8).find_map(|_| literals::token(context.palette, rng).chars().find(is_mark));
+    match rng.pick(&own) {
+        Some(own) if rng.chance(0.6) => *own,
+        _ if rng.chance(0.5) => known(rng).unwrap_or(' '),
+        _ => *rng.pick(&[' ', ' ', '\n']).expect("not empty"),
+    }
 }
 
 /// A part comes again until the text is longer than what overran in the log.
@@ -209,6 +222,29 @@ fn edit_parts(context: &Context<'_, '_>, rng: &mut Rng, chars: &mut Vec<char>) {
             chars.splice(end..end, inside.iter().copied().cycle().take(inside.len() * times));
         }
     }
+}
+
+/// Many formats are read line by line: a line comes, goes, comes twice, changes places or is indented.
+fn edit_lines(context: &Context<'_, '_>, rng: &mut Rng, chars: &mut Vec<char>) {
+    let text: String = chars.iter().collect();
+    let mut lines: Vec<String> = text.split('\n').map(str::to_string).collect();
+    let at = rng.below(lines.len());
+    match rng.below(6) {
+        0 | 1 => {
+            let constant = rng.pick(context.palette.literals.strings()).cloned().filter(|_| rng.chance(0.5));
+            let new = constant.unwrap_or_else(|| literals::sentence(context.palette, rng));
+            let end = if rng.chance(0.5) { lines.len() } else { rng.below(lines.len() + 1) };
+            lines.insert(end, new);
+        }
+        2 if lines.len() > 1 => drop(lines.remove(at)),
+        3 => lines.insert(at, lines[at].clone()),
+        4 => {
+            let other = rng.below(lines.len());
+            lines.swap(at, other);
+        }
+        _ => lines[at].insert_str(0, if rng.chance(0.7) { "  " } else { "\t" }),
+    }
+    *chars = lines.join("\n").chars().collect();
 }
 
 /// A stretch of the text: half of the time one token, else any.

@@ -4,6 +4,7 @@
 use super::change_data::tidy;
 use crate::execution::Seen;
 use crate::rng::Rng;
+use crate::testcase::build::binary::{from_text, to_text};
 use crate::testcase::{Data, Stmt, TestCase, Value};
 
 /// Characters and words that are put into a text.
@@ -24,14 +25,15 @@ struct Clues {
 }
 
 impl Clues {
-    fn of(seen: &[Seen]) -> Clues {
+    /// Of `binary` data, numbers are bytes, or several of them with either end first.
+    fn of(seen: &[Seen], binary: bool) -> Clues {
         let mut clues = Clues::default();
         for value in seen {
             match value {
                 Seen::Int(v) => {
                     clues.numbers.push(*v);
                     let character = u32::try_from(*v).ok().filter(|c| (9..0xD800).contains(c)).and_then(char::from_u32);
-                    clues.tokens.extend(character.map(String::from));
+                    clues.tokens.extend(if binary { encoded(*v) } else { character.map(String::from).into_iter().collect() });
                 }
                 Seen::Str(s) => clues.tokens.push(s.to_string()),
                 Seen::Pair(a, b) => {
@@ -45,12 +47,26 @@ impl Clues {
     }
 }
 
+/// A number as bytes, each a character.
+fn encoded(v: i64) -> Vec<String> {
+    let width = match v {
+        -128..=255 => 1,
+        -32768..=65535 => 2,
+        _ => 4,
+    };
+    let big = &v.to_be_bytes()[8 - width..];
+    let little: Vec<u8> = big.iter().rev().copied().collect();
+    let mut both = vec![to_text(big), to_text(&little)];
+    both.dedup();
+    both
+}
+
 /// At most `room` neighbours of the test, chosen by chance if there are more.
-pub fn neighbours(rng: &mut Rng, test: &TestCase, seen: &[Seen], room: usize) -> Vec<TestCase> {
-    let clues = Clues::of(seen);
+pub fn neighbours(rng: &mut Rng, test: &TestCase, is_binary: impl Fn(usize) -> bool, seen: &[Seen], room: usize) -> Vec<TestCase> {
+    let (plain, binary) = (Clues::of(seen, false), Clues::of(seen, true));
     let mut all = Vec::new();
     for (at, stmt) in test.stmts.iter().enumerate() {
-        for new in steps(rng, &clues, stmt) {
+        for new in steps(rng, if is_binary(at) { &binary } else { &plain }, stmt) {
             let mut changed = test.clone();
             changed.stmts[at] = new;
             all.push(changed);
@@ -180,10 +196,7 @@ fn leaf(rng: &mut Rng, clues: &Clues, node: &Data) -> Vec<Data> {
         Data::Int(v) => whole(clues, *v).into_iter().map(Data::Int).collect(),
         Data::Float(bits) => real(clues, f64::from_bits(*bits)).into_iter().map(Data::float).collect(),
         Data::Str(text) => texts(rng, clues, text).into_iter().map(Data::Str).collect(),
-        Data::Bytes(bytes) => {
-            use crate::testcase::build::binary::{from_text, to_text};
-            texts(rng, clues, &to_text(bytes)).into_iter().map(|t| Data::Bytes(from_text(&t))).collect()
-        }
+        Data::Bytes(bytes) => texts(rng, clues, &to_text(bytes)).into_iter().map(|t| Data::Bytes(from_text(&t))).collect(),
         Data::List(items) => items_steps(items).into_iter().map(Data::List).collect(),
         Data::Tuple(items) => items_steps(items).into_iter().map(Data::Tuple).collect(),
         Data::Dict(pairs) => {
@@ -211,7 +224,7 @@ mod tests {
 
     fn all_of(stmt: Stmt, seen: &[Seen]) -> Vec<Stmt> {
         let test = TestCase { stmts: vec![stmt] };
-        neighbours(&mut Rng::new(1), &test, seen, usize::MAX).into_iter().map(|t| t.stmts[0].clone()).collect()
+        neighbours(&mut Rng::new(1), &test, |_| false, seen, usize::MAX).into_iter().map(|t| t.stmts[0].clone()).collect()
     }
 
     #[test]
@@ -243,8 +256,16 @@ mod tests {
     }
 
     #[test]
+    fn numbers_enter_binary_data_as_bytes() {
+        assert_eq!(encoded(0x42), ["B"]);
+        assert_eq!(encoded(-1), ["\u{ff}"]);
+        assert_eq!(encoded(0x424d), ["BM", "MB"]);
+        assert_eq!(encoded(0x0403_4b50), ["\u{4}\u{3}KP", "PK\u{3}\u{4}"]);
+    }
+
+    #[test]
     fn there_are_no_more_than_asked_for() {
         let test = TestCase { stmts: vec![Stmt::Str("a long text with many places ".repeat(20).into())] };
-        assert_eq!(neighbours(&mut Rng::new(1), &test, &[], 30).len(), 30);
+        assert_eq!(neighbours(&mut Rng::new(1), &test, |_| false, &[], 30).len(), 30);
     }
 }
