@@ -20,16 +20,28 @@ const TOP: usize = 10;
 #[derive(Debug, Default)]
 pub struct Climber {
     climbed: FxHashSet<TestCase>,
-    pub spent: u64,
+    spent: u64,
+    climbs: u32,
+    /// Those that found something better.
+    gains: u32,
 }
 
 impl Climber {
+    /// Whether another climb is within `share` of `all` evaluations. Where climbs lead nowhere, the literals are not what is missing, and the share
+    /// shrinks.
+    pub fn may(&self, share: f64, all: u64) -> bool {
+        let credit = f64::from(self.gains + 1) / f64::from(self.climbs + 1);
+        (self.spent as f64) < share * credit * all as f64
+    }
+
     /// Climbs from the fittest test that was not climbed from; what it found on the way, best last.
     pub fn climb(&mut self, evaluator: &mut Evaluator<'_>, rng: &mut Rng, palette: &Palette<'_>, population: &[Scored]) -> Result<Vec<Scored>, Stop> {
         let Some(start) = population.iter().take(TOP).find(|s| !self.climbed.contains(&s.test)) else { return Ok(Vec::new()) };
         let before = evaluator.evaluations();
         let found = self.from(evaluator, rng, palette, start.clone());
         self.spent += evaluator.evaluations() - before;
+        self.climbs += 1;
+        self.gains += u32::from(found.as_ref().is_ok_and(|f| !f.is_empty()));
         found
     }
 
@@ -56,4 +68,17 @@ fn step(evaluator: &mut Evaluator<'_>, current: &Scored, around: &[TestCase]) ->
         }
     }
     Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn climbs_that_lead_nowhere_become_rare() {
+        let after = |climbs, gains| Climber { climbs, gains, spent: 300, ..Climber::default() };
+        assert!(Climber::default().may(0.25, 1) && !Climber::default().may(0.0, 1_000_000));
+        assert!(after(4, 4).may(0.25, 1300) && !after(4, 4).may(0.25, 1100));
+        assert!(!after(4, 0).may(0.25, 5000) && after(4, 0).may(0.25, 6100));
+    }
 }

@@ -184,8 +184,7 @@ impl Genetic<'_> {
 
     /// Climbs from one of the fittest if the population stands still and the share for it is not spent.
     fn climb(&mut self, evaluator: &mut Evaluator<'_>, rng: &mut Rng, size: usize, watch: &mut Stagnation) -> Result<(), Stop> {
-        let room = self.parameters.climb * self.spent as f64 - self.climber.spent as f64;
-        if watch.stuck(evaluator) < CLIMB_FROM || room <= 0.0 {
+        if watch.stuck(evaluator) < CLIMB_FROM || !self.climber.may(self.parameters.climb, self.spent) {
             return Ok(());
         }
         let found = self.climber.climb(evaluator, rng, &self.palette, &self.population)?;

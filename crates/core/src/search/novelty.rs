@@ -41,7 +41,7 @@ impl Novelty {
 }
 
 /// Distances up to this are told apart.
-const NEAR: f64 = 16.0;
+const NEAR: f64 = 8.0;
 
 fn features<'e>(execution: &'e Execution, crash: Option<&'e str>) -> impl Iterator<Item = u64> + 'e {
     let hits = execution.hits.iter().map(|hit| feature(0, *hit));

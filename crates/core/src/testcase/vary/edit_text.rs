@@ -46,22 +46,16 @@ pub fn splice(rng: &mut Rng, a: &str, b: &str) -> String {
 /// What was compared is mostly a piece of what was given: here it becomes what it was compared with, as the program would have it. Case is not looked
 /// at: programs often compare what they have lowered. Whether something was found to be changed.
 fn follow_comparison(context: &Context<'_, '_>, rng: &mut Rng, chars: &mut Vec<char>) -> bool {
-    const TRIES: usize = 6;
-    let folded: Vec<char> = chars.iter().map(char::to_ascii_lowercase).collect();
-    for _ in 0..TRIES {
-        let Some((a, b)) = rng.pick(context.facts.pairs()) else { return false };
-        let (have, want) = if rng.chance(0.5) { (a, b) } else { (b, a) };
-        let part: Vec<char> = have.chars().map(|c| c.to_ascii_lowercase()).collect();
-        if part.is_empty() {
-            continue;
-        }
-        let places: Vec<usize> = folded.windows(part.len()).enumerate().filter(|(_, w)| **w == part[..]).map(|(i, _)| i).collect();
-        if let Some(at) = rng.pick(&places).copied() {
-            chars.splice(at..at + part.len(), want.chars());
-            return true;
-        }
-    }
-    false
+    let folded: String = chars.iter().map(char::to_ascii_lowercase).collect();
+    let both = context.facts.pairs().iter().flat_map(|(a, b)| [(a, b), (b, a)]);
+    // comparisons of all tests are kept, and few of them are about this text
+    let fitting: Vec<(String, &str)> =
+        both.filter(|(have, _)| !have.is_empty()).map(|(have, want)| (have.to_ascii_lowercase(), &**want)).filter(|(have, _)| folded.contains(have)).collect();
+    let Some((have, want)) = rng.pick(&fitting) else { return false };
+    let places: Vec<usize> = folded.match_indices(have.as_str()).map(|(i, _)| i).collect();
+    let Some(at) = rng.pick(&places).map(|i| folded[..*i].chars().count()) else { return false };
+    chars.splice(at..at + have.chars().count(), want.chars());
+    true
 }
 
 /// A part that was refused because it is no number becomes one: there is no distance through a parser of numbers. Whether there was such a part.
