@@ -42,7 +42,7 @@ pub fn near(program: &Program, methods: &[MethodId], known: &[TypeId], most: usi
 }
 
 /// The part of a package's name that a library's packages share.
-fn family(program: &Program, ty: TypeId) -> &str {
+pub fn family(program: &Program, ty: TypeId) -> &str {
     let parts = if program.is_dynamic() { 1 } else { 2 };
     let package = program.package(ty);
     package.match_indices('.').nth(parts - 1).map_or(package, |(i, _)| &package[..i])

@@ -12,6 +12,7 @@ use super::told::Hints;
 use crate::message::Told;
 use crate::program::ir::{Const, Op};
 use crate::program::mod_ref::Touching;
+use crate::program::near;
 use crate::program::purity::Purity;
 use crate::program::{FieldId, Flags, MethodId, MethodKind, Program, Ty, TypeId};
 use crate::rng::Rng;
@@ -85,8 +86,6 @@ const HANDED_ON: u32 = 2;
 
 /// How much less a way is worth that leads through another library.
 const FAR: f64 = 0.1;
-/// Packages whose names agree in so many parts are one library's.
-const FAMILY: usize = 3;
 
 /// See the module documentation.
 pub struct Palette<'p> {
@@ -472,10 +471,7 @@ impl<'p> Palette<'p> {
     /// Whether a class belongs to another library than the trace and the wanted type: what the library depends on has ways to get anything, most of
     /// which need its own surroundings.
     fn is_far(&self, t: TypeId, wanted: TypeId) -> bool {
-        let family = |t: TypeId| {
-            let package = self.program.package(t);
-            package.match_indices('.').nth(FAMILY - 1).map_or(package, |(i, _)| &package[..i])
-        };
+        let family = |t: TypeId| near::family(self.program, t);
         let own = family(t);
         family(wanted) != own && self.trace_types.iter().all(|trace| family(*trace) != own)
     }

@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     fn there_are_no_more_than_asked_for() {
-        let test = TestCase { stmts: vec![Stmt::Str("a long text with many places ".repeat(20).into())] };
+        let test = TestCase { stmts: vec![Stmt::Str("a long text with many places ".repeat(20))] };
         assert_eq!(neighbours(&mut Rng::new(1), &test, |_| false, &[], 30).len(), 30);
     }
 }
