@@ -1,6 +1,6 @@
 //! Which methods a class that extends or implements a type has to define. Whether anybody may write such a class is not asked here.
 
-use super::{Flags, MethodId, MethodKind, Program, TypeId};
+use super::{Assignability, Flags, MethodId, MethodKind, Program, Ty, TypeId};
 
 impl Program {
     /// Abstract methods that nothing in the hierarchy of `ty` implements, each name and signature once, nearest declaration first.
@@ -21,6 +21,17 @@ impl Program {
             }
         }
         out
+    }
+
+    /// Whether source cannot define `method` in a subtype of `ty`: another method with its name and parameters returns what its result cannot be at the
+    /// same time, as when a platform gained a method that an older interface declares otherwise.
+    pub fn clashes(&self, ty: TypeId, method: MethodId) -> bool {
+        let (name, signature) = (self.method(method).name, self.signature(method));
+        let others = self.supertypes(ty).into_iter().flat_map(|t| self.methods_of(t)).filter(|m| self.method(*m).name == name && self.is_overridable(*m));
+        let fits = |a: Ty, b: Ty| {
+            a == b || (a.is_reference() && b.is_reference() && (self.assignable(a, b) != Assignability::No || self.assignable(b, a) != Assignability::No))
+        };
+        others.map(|m| self.signature(m)).any(|other| other.params == signature.params && !fits(other.ret, signature.ret))
     }
 
     fn is_overridable(&self, method: MethodId) -> bool {
@@ -47,7 +58,7 @@ impl Program {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::{Access, BodySource, NewMethod, NewType, ProgramBuilder, Signature, Ty, ir};
+    use crate::program::{Access, BodySource, NewMethod, NewType, ProgramBuilder, Signature, ir};
     use crate::testcase::stub::stubbable;
     use crate::testcase::validity::{Scope, check};
     use crate::testcase::{Answer, Stmt, Stub, TestCase, Value, Var};
@@ -61,7 +72,7 @@ mod tests {
 
     const PLAIN: Flags = Flags(0);
 
-    fn define(b: &mut ProgramBuilder, name: &str, above: (Option<&str>, &[&str]), flags: Flags, methods: &[(&str, Flags)]) {
+    fn define(b: &mut ProgramBuilder, name: &str, above: (Option<&str>, &[&str]), flags: Flags, methods: &[(&str, Flags)]) -> TypeId {
         let package = if name.starts_with("other") { "other" } else { "p" };
         let (superclass, interfaces) = (above.0, above.1.to_vec());
         let new = NewType { name, package, access: Access::Public, flags, superclass, interfaces, outer: None, origin: 0, platform: false };
@@ -71,6 +82,7 @@ mod tests {
             let new = NewMethod { name, desc: "()I", kind: MethodKind::Instance, access, flags: *flags };
             b.add_method(id, new, |_| Signature { params: Box::new([]), ret: Ty::INT });
         }
+        id
     }
 
     fn program() -> Program {
@@ -85,6 +97,9 @@ mod tests {
         define(&mut b, "base", (Some("object"), &["mid"]), Flags::ABSTRACT, &[("a", PLAIN)]);
         define(&mut b, "again", (Some("base"), &["mid"]), Flags::ABSTRACT, &[("a", Flags::ABSTRACT)]);
         define(&mut b, "other.closed", (Some("object"), &[]), interface, &[("package", Flags::ABSTRACT)]);
+        let older = define(&mut b, "older", (Some("object"), &["mid"]), interface, &[]);
+        let clash = NewMethod { name: "b", desc: "()V", kind: MethodKind::Instance, access: Access::Public, flags: Flags::ABSTRACT };
+        b.add_method(older, clash, |_| Signature { params: Box::new([]), ret: Ty::VOID });
         b.finish(Box::new(NoBodies))
     }
 
@@ -101,6 +116,8 @@ mod tests {
         assert_eq!(names("again"), ["again.a", "mid.c"], "declared abstract again");
         let scope = Scope { package: "p".into() };
         assert!(stubbable(&program, &scope, program.find_type("other.closed").unwrap()).is_none(), "nobody else can define a method of that package");
+        assert!(stubbable(&program, &scope, program.find_type("mid").unwrap()).is_some());
+        assert!(stubbable(&program, &scope, program.find_type("older").unwrap()).is_none(), "two results for one call");
     }
 
     #[test]

@@ -143,7 +143,7 @@ pub fn stubbable(program: &Program, scope: &Scope, ty: TypeId) -> Option<Vec<Met
         return None;
     }
     let required = program.abstract_methods(ty);
-    required.iter().all(|m| definable(program, scope, *m)).then_some(required)
+    required.iter().all(|m| definable(program, scope, *m) && !program.clashes(ty, *m)).then_some(required)
 }
 
 /// Whether a subclass written in `scope` can define the method.
