@@ -331,7 +331,7 @@ def make_recorder(points, branches, chain=(), places=None):
         if k:
             left[n] = k - 1
             d = 1.0
-            if type(method) is BUILTIN_METHOD and type(method.__self__) in TEXTS:
+            if type(method) is BUILTIN_METHOD and type(method.__self__) in TEXT_TYPES:
                 d = text_test(method.__self__, method.__name__, args, see_both)
             if not down[n] or d < down[n]:
                 down[n] = d
@@ -432,7 +432,7 @@ def make_recorder(points, branches, chain=(), places=None):
 WRITTEN = dict([(0.0, NO_DISTANCE)] + [(float(i), distance(float(i))) for i in range(1, 128)])
 NEVER, ONCE = NO_DISTANCE + b'\0' + NO_DISTANCE, NO_DISTANCE + b'\1'
 SIMPLE = frozenset((str, int, float, bytes, bool))
-TEXTS = frozenset((str, bytes))
+TEXT_TYPES = frozenset((str, bytes))
 SLOT = type(object.__repr__)
 COMPARE = {
     'lt': lambda a, b: a < b, 'le': lambda a, b: a <= b, 'gt': lambda a, b: a > b, 'ge': lambda a, b: a >= b, 'eq': lambda a, b: a == b,
