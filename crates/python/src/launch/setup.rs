@@ -154,3 +154,24 @@ pub fn environment(python: &Interpreter) -> Vec<(OsString, OsString)> {
     env.extend(python.user_site());
     env
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::WORKER_SOURCE;
+
+    /// The worker's files share one namespace: what the second of two calls by the same name, the first means too.
+    #[test]
+    fn no_two_files_of_the_worker_use_a_name_for_different_things() {
+        let defined = |line: &str| -> Option<String> {
+            let rest = line.strip_prefix("def ").or_else(|| line.strip_prefix("class ")).unwrap_or(line);
+            let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_')?;
+            let is_definition = rest.len() < line.len() || rest[end..].starts_with(" = ");
+            (end > 0 && is_definition).then(|| rest[..end].to_string())
+        };
+        let mut names = HashSet::new();
+        let twice: Vec<String> = WORKER_SOURCE.lines().filter_map(defined).filter(|name| !names.insert(name.clone())).collect();
+        assert!(names.len() > 50 && twice.is_empty(), "{twice:?}");
+    }
+}
