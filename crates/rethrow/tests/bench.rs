@@ -104,7 +104,7 @@ fn a_sixth_of_the_suite_is_reproduced_and_reported() {
 }
 
 /// Of the suite of Python crashes: the quickest. Their environments are made once.
-const PYTHON_CRASHES: &str = "TEXTDISTANCE-31,PRETTYTABLE-377,DICTTOXML-53,W2N-1,JSON5-90,LARK-188,MARKO-82";
+const PYTHON_CRASHES: &str = "TEXTDISTANCE-31,PRETTYTABLE-377,DICTTOXML-53,W2N-1,JSON5-90,LARK-188,CRON-DESCRIPTOR-86";
 
 #[test]
 fn a_sixth_of_the_python_suite_is_reproduced() {
