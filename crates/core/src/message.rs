@@ -56,6 +56,11 @@ pub fn no_number(message: &str) -> Option<&str> {
     ['\'', '"'].into_iter().find_map(|mark| quoted(rest, mark).next())
 }
 
+/// The member that an object was asked for in vain: `'Thing' object has no attribute 'size'`.
+pub fn no_member(message: &str) -> Option<&str> {
+    quoted(message.split_once(" has no attribute ")?.1, '\'').next().filter(|name| !name.is_empty())
+}
+
 /// The class that an object was refused for not being: `class a.B cannot be cast to class c.D (…)`. Arrays are left alone.
 pub fn no_instance(message: &str) -> Option<&str> {
     let rest = message.split_once(" cannot be cast to ")?.1;

@@ -382,5 +382,6 @@ pub fn build_rules(program: &Program, goal: &CrashGoal, classpath: &ClassPath) -
         clues: goal.messages.iter().flat_map(|(exception, text)| message::clues(exception, text)).collect(),
         joining: message::JOINING,
         ignore_messages: false,
+        ..BuildRules::default()
     }
 }

@@ -4,6 +4,7 @@ use rethrow_core::goal::CrashGoal;
 use rethrow_core::program::{Program, TypeId};
 use rethrow_core::search::grt::oracle::OracleRules;
 use rethrow_core::search::targets::BuildRules;
+use rethrow_core::testcase::build::derived::Declaring;
 use rethrow_core::testcase::build::surroundings::Readers;
 
 use crate::message;
@@ -119,6 +120,29 @@ fn is_hidden(name: &str) -> bool {
     name.starts_with('_') && !(name.starts_with("__") && name.ends_with("__"))
 }
 
+/// What classes of a test's own may have: methods that the language calls, and where declarative libraries look for settings.
+const DECLARING: Declaring = Declaring {
+    special: &[
+        "__iter__",
+        "__len__",
+        "__getitem__",
+        "__contains__",
+        "__eq__",
+        "__hash__",
+        "__str__",
+        "__repr__",
+        "__bool__",
+        "__call__",
+        "__getattr__",
+        "__int__",
+        "__float__",
+        "__lt__",
+        "__getstate__",
+        "__enter__",
+    ],
+    settings: &["Meta", "Config", "Options"],
+};
+
 /// Tests live outside every package, and may name all of them.
 const ELSEWHERE: &str = "";
 
@@ -139,6 +163,7 @@ pub fn build_rules(goal: &CrashGoal) -> BuildRules {
         elsewhere: ELSEWHERE,
         readers: READERS,
         clues,
+        declaring: DECLARING,
         ..BuildRules::default()
     }
 }

@@ -104,6 +104,13 @@ fn statements_read_as_a_person_would_write_them() {
         ("check", vec![Data::Iterator(vec![Data::Bool(true)])], vec!["check(iter([True]))"]),
         ("check", vec![Data::Function(Box::new(Data::Int(i128::MAX)))], vec!["check(lambda *args, **kwargs: 170141183460469231731687303715884105727)"]),
         ("check", vec![Data::Function(Box::new(Data::List(vec![])))], vec!["returned = []", "check(lambda *args, **kwargs: returned)"]),
+        ("check", vec![thing(&[("size", Data::Int(1))])], vec!["class Thing:", "size = 1", "check(Thing(None))"]),
+        (
+            "check",
+            vec![thing(&[("io", Data::Int(1)), ("b", Data::Stream(Box::new(text("x"))))])],
+            // inside the class, `io` is its own member
+            vec!["given = io.StringIO(\"x\")", "class Thing:", "io = 1", "b = given", "check(Thing(None))"],
+        ),
         ("read", vec![Data::File(Box::new(text("x")))], vec!["path = tmp_path / \"path\"", "path.write_text(\"x\", encoding=\"utf-8\")", "read(str(path))"]),
     ];
     for (function, args, expected) in calls {
@@ -118,6 +125,12 @@ fn statements_read_as_a_person_would_write_them() {
     let made = test.push(Stmt::Call { method: f.method("Box", "make"), recv: None, args: vec![nested, rest] });
     test.push(Stmt::Call { method: f.method("", "outer"), recv: None, args: vec![made] });
     assert_eq!(body(&render(&f, &test, TestStyle::Failing).text), ["value = []", "result = Box.make(value, value)", "outer(result)"]);
+}
+
+/// What a class of the test's own with these members makes of `None`.
+fn thing(members: &[(&str, Data)]) -> Data {
+    let members = members.iter().map(|(name, value)| ((*name).to_string(), value.clone())).collect();
+    Data::Made { class: Box::new(Data::Class { bases: Vec::new(), members }), args: vec![Data::None] }
 }
 
 struct Confirmed {

@@ -32,9 +32,15 @@ enum Mechanism {
     Climbing,
     /// Constants, comparisons and coverage of the classes near the trace.
     Near,
+    /// Literals of the class that takes them.
+    Takers,
+    /// Calls that are there are repeated.
+    Repetition,
+    /// Tests define classes of their own, where types are not declared.
+    Classes,
 }
 
-const ALL: [(&str, Mechanism); 13] = [
+const ALL: [(&str, Mechanism); 16] = [
     ("messages", Mechanism::Messages),
     ("environment", Mechanism::Environment),
     ("notations", Mechanism::Notations),
@@ -48,6 +54,9 @@ const ALL: [(&str, Mechanism); 13] = [
     ("obstacles", Mechanism::Obstacles),
     ("climbing", Mechanism::Climbing),
     ("near", Mechanism::Near),
+    ("takers", Mechanism::Takers),
+    ("repetition", Mechanism::Repetition),
+    ("classes", Mechanism::Classes),
 ];
 
 /// The mechanisms that are off.
@@ -77,6 +86,13 @@ impl Without {
         policy.build &= !self.has(Mechanism::Detective);
         policy.exact_types &= !self.has(Mechanism::ElephantBrain);
         policy.aimed &= !self.has(Mechanism::ModRef);
+        policy.derive &= !self.has(Mechanism::Classes);
+        if self.has(Mechanism::Takers) {
+            policy.own = 0.0;
+        }
+        if self.has(Mechanism::Repetition) {
+            policy.repeat = 0.0;
+        }
         if self.has(Mechanism::Casts) {
             policy.cast = 0.0;
         }
@@ -128,6 +144,9 @@ mod tests {
                 schedule.parameters.climb == 0.0,
                 without.obstacles(),
                 without.near(),
+                p.own == 0.0,
+                p.repeat == 0.0,
+                !p.derive,
             ];
             assert_eq!(off.iter().filter(|o| **o).count(), 1, "{name}");
         }

@@ -139,6 +139,32 @@ fn a_missing_supertype_is_named_before_anything_runs() {
     assert!(!cwd.join("rethrow.out").exists(), "no worker started");
 }
 
+/// Whoever runs the test has JUnit: a class that extends it needs no more than that.
+#[test]
+fn what_extends_junit_is_loaded_with_the_junit_that_runs_tests() {
+    let cwd = folder("faults", "framework");
+    let (source, classes) = (cwd.join("Suite.java"), cwd.join("classes"));
+    let jar = |name: &str| repository().join("target/jars").join(name);
+    let text = "package x;\npublic class Suite extends junit.framework.TestCase {\n    public static void go(int n) {\n        if (n == 7)\n            throw new \
+                IllegalStateException(\"crash\"); // crash\n    }\n}\n";
+    std::fs::write(&source, text).unwrap();
+    let mut javac = Command::new(jdk_tool("javac"));
+    assert!(javac.arg("-g").arg("-cp").arg(jar("junit-4.13.2.jar")).arg("-d").arg(&classes).arg(&source).status().unwrap().success());
+    std::fs::write(cwd.join("crash.log"), log_of(ILLEGAL_STATE, "x.Suite", "go", &source)).unwrap();
+    let home = cwd.join("home");
+    let run = || {
+        let args = ["reproduce", "crash.log", "--classpath", "classes", "--budget", "60s", "--confirm-runs", "1"];
+        Ran::of(command(&cwd, &args).env("HOME", &home).output().unwrap(), Instant::now(), &cwd.join("rethrow.out"))
+    };
+    run().check(3, &["its supertype junit.framework.TestCase is not on the class path"]);
+    for (folder, name) in [("junit/junit/4.13.2", "junit-4.13.2.jar"), ("org/hamcrest/hamcrest-core/1.3", "hamcrest-core-1.3.jar")] {
+        let folder = home.join(".m2/repository").join(folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::copy(jar(name), folder.join(name)).unwrap();
+    }
+    run().check_verdict(0, "reproduced");
+}
+
 #[test]
 fn a_missing_class_that_the_crash_does_not_need_is_not_in_the_way() {
     let ran = reproduce(&crash("Mentions", ILLEGAL_STATE, "Mentions"), &some_classes("mentions", &["Mentions"]), &["--confirm-runs", "2"]);

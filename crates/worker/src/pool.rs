@@ -98,7 +98,7 @@ struct Preparation {
 }
 
 /// So many workers are replaced for the sake of a type that nobody can make ready, so that each test meets it like the first. Then it is left as it is.
-const MAX_IN_VAIN: u32 = 10;
+const MAX_IN_VAIN: u32 = 3;
 
 impl Preparation {
     fn note_failure(&mut self, name: &str) {

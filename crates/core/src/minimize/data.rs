@@ -65,6 +65,12 @@ fn reductions(node: &Data) -> Vec<Data> {
         Data::Iterator(items) => without(items).into_iter().map(Data::Iterator).collect(),
         Data::Dict(pairs) => (0..pairs.len()).map(|i| Data::Dict([&pairs[..i], &pairs[i + 1..]].concat())).collect(),
         Data::Object(pairs) => (0..pairs.len()).map(|i| Data::Object([&pairs[..i], &pairs[i + 1..]].concat())).collect(),
+        Data::Class { bases, members } => {
+            let class = |bases: Vec<Data>, members: Vec<(String, Data)>| Data::Class { bases, members };
+            let fewer = (0..members.len()).map(|i| class(bases.clone(), [&members[..i], &members[i + 1..]].concat()));
+            fewer.chain(without(bases).into_iter().map(|b| class(b, members.clone()))).collect()
+        }
+        Data::Made { class, args } => without(args).into_iter().map(|args| Data::Made { class: class.clone(), args }).collect(),
         _ => Vec::new(),
     };
     out.extend(node.children().into_iter().cloned());

@@ -27,6 +27,13 @@ pub struct Parameter {
     pub shapes: Vec<Shape>,
 }
 
+impl Parameter {
+    /// Whether one argument at its place is its value.
+    pub fn by_place(&self) -> bool {
+        matches!(self.taking, Taking::Any | Taking::PositionalOnly)
+    }
+}
+
 /// What a value may look like.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Shape {

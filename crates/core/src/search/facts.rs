@@ -31,6 +31,8 @@ pub struct Facts {
     pairs: Ring<(Arc<str>, Arc<str>)>,
     /// Words that exceptions quoted: what was expected, missing or unknown.
     told: Ring<Arc<str>>,
+    /// Members that objects were asked for in vain.
+    lacking: Ring<Arc<str>>,
     /// Texts that were refused because they are no number.
     no_numbers: Ring<Arc<str>>,
     /// Numbers and texts of tests that met the goal further in.
@@ -84,6 +86,10 @@ impl Facts {
     /// Words that exceptions quoted: what was expected, missing or unknown.
     pub fn told(&self) -> &[Arc<str>] {
         &self.told.items
+    }
+    /// Members that objects were asked for in vain.
+    pub fn lacking(&self) -> &[Arc<str>] {
+        &self.lacking.items
     }
     /// Texts that were refused because they are no number.
     pub fn no_numbers(&self) -> &[Arc<str>] {
@@ -145,6 +151,7 @@ impl Facts {
         }
         let message = execution.thrown().and_then(|(_, chain)| chain.first()?.message.as_deref());
         message.into_iter().flat_map(quoted).for_each(|word| self.told.add(word.into()));
+        message.and_then(message::no_member).into_iter().for_each(|name| self.lacking.add(name.into()));
         message.and_then(message::no_number).into_iter().for_each(|text| self.no_numbers.add(text.into()));
         let stopped = stopped_at(&execution.outcome);
         let asked = message.and_then(message::no_instance).zip(test.stmts.get(stopped).and_then(Stmt::callee));

@@ -153,6 +153,9 @@ impl<'p> Generator<'p> {
             build: settings.has(Component::Detective),
             fuzz: if settings.has(Component::Impurity) { settings.fuzz } else { 0.0 },
             null: 0.05,
+            // the component has its own (GRT-4)
+            own: 0.0,
+            derive: false,
             max_depth: 4,
             ..Policy::default()
         };

@@ -13,6 +13,8 @@
 //! | parents that are discoveries | none | none | up to 0.3 while nothing improves |
 //! | hill climbing on literals | none | none | up to a quarter of the tests while nothing improves |
 //! | a text that is picked is changed | 1 of 3 times (EVO-18) | 1 of 3 | 0.7 |
+//! | a literal is one of the class that takes it | never | never | 0.2 |
+//! | an insertion repeats a call | never | never | 0.12 |
 //! | longest initial test | 40 | 40 | 12 |
 //!
 //! *Paper or tool.* Where a paper and its tool differ: `evocrash` follows the paper (µ+λ, where the tool is monotonic; the value 1 for a blocked line
@@ -108,24 +110,24 @@ impl Preset {
 
     /// How values are made: as EvoSuite's `Properties` have it, or as measured.
     fn policy(self) -> Policy {
+        // what no published configuration has
+        let published = Policy {
+            own: 0.0,
+            repeat: 0.0,
+            derive: false,
+            trusting: false,
+            aimed: false,
+            follows: false,
+            notations: false,
+            messages: false,
+            ..Policy::default()
+        };
         match self {
             Preset::Default => Policy { environment: true, ..Policy::default() },
-            Preset::Beacon => Policy { trusting: false, aimed: false, follows: false, notations: false, messages: false, ..Policy::default() },
-            Preset::EvoCrash | Preset::Botsing => Policy {
-                reuse_object: 0.9,
-                reuse_primitive: 0.5,
-                null: 0.1,
-                pool: 0.5,
-                max_depth: 10,
-                max_array: 10,
-                change_text: 1.0 / 3.0,
-                trusting: false,
-                aimed: false,
-                follows: false,
-                notations: false,
-                messages: false,
-                ..Policy::default()
-            },
+            Preset::Beacon => published,
+            Preset::EvoCrash | Preset::Botsing => {
+                Policy { reuse_object: 0.9, reuse_primitive: 0.5, null: 0.1, pool: 0.5, max_depth: 10, max_array: 10, change_text: 1.0 / 3.0, ..published }
+            }
         }
     }
 

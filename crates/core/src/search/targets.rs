@@ -10,6 +10,7 @@ use crate::program::mod_ref::Touching;
 use crate::program::purity::PurityRules;
 use crate::program::{Flags, Literal, MethodId, MethodKind, Program, TypeId};
 use crate::testcase::build::customs::Customs;
+use crate::testcase::build::derived::Declaring;
 use crate::testcase::build::producers::{PaletteSpec, Way};
 use crate::testcase::build::surroundings::{Looked, Readers, look};
 use crate::testcase::build::told::Hints;
@@ -41,6 +42,8 @@ pub struct BuildRules {
     pub clues: Vec<Clue>,
     /// How the language joins texts.
     pub joining: Joining,
+    /// What classes of the test's own may have.
+    pub declaring: Declaring,
     /// What is known of the platform's methods without looking at them.
     pub purity: PurityRules,
     /// The messages of the log are not looked at.
@@ -85,7 +88,9 @@ pub fn palette_at<'p>(program: &'p Program, goal: &CrashGoal, (level, home): (us
     palette.leave_to_program(&inner);
     let way: Vec<MethodId> = goal.frames[..level].iter().flat_map(|f| f.methods.iter().copied()).collect();
     palette.know_touching(Touching::read_by(program, &way, rules.purity));
+    palette.named.know_trace(program, &goal.frames.iter().flat_map(|f| f.methods.iter().copied()).collect::<Vec<_>>());
     palette.readers = rules.readers;
+    palette.declaring = rules.declaring;
     let starts: Vec<MethodId> = goal.frames.iter().flat_map(|f| f.methods.iter().copied()).chain(palette.members.iter().copied()).collect();
     palette.looked = Looked { first_use: goal.is_first_use(level), ..look(program, &starts, &rules.readers) };
     if !rules.ignore_messages {
@@ -111,16 +116,20 @@ fn literals(program: &Program, goal: &CrashGoal, types: &[TypeId], messages: boo
             body.literals().iter().for_each(|l| pool.prefer(l));
         }
     }
-    types.iter().chain(&goal.near).for_each(|t| pool.add_type(program, *t));
+    types.iter().for_each(|t| pool.add_type(program, *t));
+    types.iter().for_each(|t| add_names(program, goal, *t, &mut pool));
     // where modules are types, their tables of constants belong to all that is defined in them
-    let modules: Vec<TypeId> = types.iter().chain(&goal.near).filter_map(|t| program.find_type(program.package(*t))).filter(|m| !types.contains(m)).collect();
-    modules.iter().for_each(|m| pool.add_type(program, *m));
+    let modules_of = |list: &[TypeId]| list.iter().filter_map(|t| program.find_type(program.package(*t))).filter(|m| !types.contains(m)).collect::<Vec<_>>();
+    modules_of(types).iter().for_each(|m| pool.add_type(program, *m));
+    if !goal.near.is_empty() {
+        pool.only_near_from_here();
+        goal.near.iter().chain(&modules_of(&goal.near)).for_each(|t| pool.add_type(program, *t));
+    }
     if goal.overflow {
         pool.deepen();
     }
     let frames = || goal.frames.iter().map(|f| &f.frame);
     pool.read_names(frames().flat_map(|f| [f.class.as_str(), f.method.as_str()]).chain([goal.exception.as_str()]));
-    types.iter().for_each(|t| add_names(program, goal, *t, &mut pool));
     // handlers are often called by what a text says: `visit_avg`, `ForeachDirective`
     frames().flat_map(|f| [f.method.as_str(), f.class.as_str()]).for_each(|name| pool.prefer_words_of(name));
     pool

@@ -5,10 +5,13 @@
 
 pub mod binary;
 pub mod customs;
+pub mod derived;
 pub mod drawn;
 pub mod dynamic;
 pub mod literals;
+pub mod named;
 pub mod notations;
+pub mod own;
 pub mod pattern;
 pub mod producers;
 pub mod stubs;
@@ -25,6 +28,7 @@ use crate::testcase::{Stmt, TestCase, Value, Var, needs_receiver};
 
 pub use drawn::{Objects, Offer};
 pub use literals::LiteralPool;
+pub use own::Taker;
 pub use producers::{Palette, Producer, TargetCall};
 
 /// Probabilities of the value creation policy (§3.3); the defaults are those of EvoSuite but for `null`, which crashes like more.
@@ -35,10 +39,14 @@ pub struct Policy {
     pub null: f64,
     /// A literal comes from a pool, not from the generator.
     pub pool: f64,
+    /// A literal is one of the class that takes it.
+    pub own: f64,
     /// A parameter that the callee casts gets one of those types.
     pub cast: f64,
     /// An insertion writes a field instead of calling a method.
     pub field_write: f64,
+    /// An insertion repeats a call that is there.
+    pub repeat: f64,
     /// How often a text that mutation picks is changed, instead of removed or followed by an insertion; all three alike in EVO-18.
     pub change_text: f64,
     /// Calls that mostly throw or hang are inserted less.
@@ -67,6 +75,8 @@ pub struct Policy {
     pub impurity: bool,
     /// Values are used as what executions showed them to be (GRT-9).
     pub exact_types: bool,
+    /// Tests define classes of their own, where types are not declared.
+    pub derive: bool,
 }
 
 impl Default for Policy {
@@ -76,8 +86,10 @@ impl Default for Policy {
             reuse_primitive: 0.3,
             null: 0.12,
             pool: 0.6,
+            own: 0.2,
             cast: 0.8,
             field_write: 0.08,
+            repeat: 0.12,
             change_text: 0.7,
             trusting: true,
             aimed: true,
@@ -93,6 +105,7 @@ impl Default for Policy {
             constants: true,
             impurity: true,
             exact_types: true,
+            derive: true,
         }
     }
 }
@@ -106,6 +119,8 @@ pub struct Maker<'a, 'p> {
     pub test: TestCase,
     depth: u32,
     pool: Option<&'a dyn Objects>,
+    /// Who takes what is being made.
+    taker: Option<Taker>,
     /// The type arguments of what is being made, and of what is being filled.
     bound: Option<Rc<[Option<Ty>]>>,
     filling: Option<Rc<[Option<Ty>]>>,
@@ -113,7 +128,7 @@ pub struct Maker<'a, 'p> {
 
 impl<'a, 'p> Maker<'a, 'p> {
     pub fn new(palette: &'a Palette<'p>, facts: &'a Facts, policy: &'a Policy, rng: &'a mut Rng, test: TestCase) -> Self {
-        Maker { palette, facts, policy, rng, test, depth: 0, pool: None, bound: None, filling: None }
+        Maker { palette, facts, policy, rng, test, depth: 0, pool: None, taker: None, bound: None, filling: None }
     }
 
     /// Objects may also come from `pool`.
@@ -136,10 +151,22 @@ impl<'a, 'p> Maker<'a, 'p> {
             }
             let recv = match needs_receiver(maker.program(), method) {
                 true => Some(maker.receiver(Ty::reference(maker.program().method(method).owner))?),
-                false => None,
+                false => maker.class_below(method),
             };
             maker.finish_call(method, recv)
         })
+    }
+
+    /// Where types are not declared, a class's own function may be called on a class of the test's own that is derived from it.
+    fn class_below(&mut self, method: MethodId) -> Option<Var> {
+        const BELOW: f64 = 0.3;
+        let owner = self.program().method(method).owner;
+        let offered = self.program().is_dynamic() && self.policy.derive && self.palette.has_constructor(owner);
+        if !offered || !self.palette.targets.iter().any(|t| t.method == method) || !self.rng.chance(BELOW) {
+            return None;
+        }
+        let class = self.derived_class(Some(owner), 0);
+        Some(self.test.push(Stmt::Data(class)))
     }
 
     /// A call of `method` on a given receiver.
@@ -181,17 +208,26 @@ impl<'a, 'p> Maker<'a, 'p> {
     }
 
     fn finish_call(&mut self, method: MethodId, recv: Option<Var>) -> Option<Var> {
-        let params = &self.program().signature(method).params;
-        let mut args = Vec::with_capacity(params.len());
-        for (i, ty) in params.iter().enumerate() {
-            let outer = i == 0 && self.program().takes_outer(method);
-            args.push(if outer { self.receiver(*ty)? } else { self.value(*ty, Some((method, i)))? });
-        }
+        let outer = self.taker.replace(Taker::called_on(self.palette, &self.test, method, recv));
+        let args = self.arguments(method);
+        self.taker = outer;
+        let args = args?;
         let stmt = match self.program().method(method).kind {
             MethodKind::Constructor => Stmt::New { ctor: method, args },
             _ => Stmt::Call { method, recv, args },
         };
         Some(self.test.push(stmt))
+    }
+
+    fn arguments(&mut self, method: MethodId) -> Option<Vec<Var>> {
+        let params = self.program().signature(method).params.iter().enumerate();
+        let outer = self.program().takes_outer(method);
+        params.map(|(i, ty)| if i == 0 && outer { self.receiver(*ty) } else { self.value(*ty, Some((method, i))) }).collect()
+    }
+
+    /// From now on values are made for that taker.
+    pub fn for_taker(&mut self, taker: Option<Taker>) {
+        self.taker = taker;
     }
 
     /// A non-null value to call something on.
@@ -263,7 +299,7 @@ impl<'a, 'p> Maker<'a, 'p> {
         if !known.is_empty() && self.rng.chance(self.policy.reuse_primitive) {
             return known[self.rng.below(known.len())];
         }
-        let value = literals::value(self.palette, self.facts, self.policy, self.rng, prim);
+        let value = literals::value(self.palette, self.facts, self.policy, self.rng, prim, self.taker);
         self.test.push(Stmt::Lit(value))
     }
 
@@ -283,8 +319,12 @@ impl<'a, 'p> Maker<'a, 'p> {
     }
 
     fn text(&mut self) -> Var {
-        let text = literals::text(self.palette, self.facts, self.policy, self.rng);
+        let text = self.text_value();
         self.test.push(Stmt::Str(text))
+    }
+
+    fn text_value(&mut self) -> String {
+        literals::text(self.palette, self.facts, self.policy, self.rng, self.taker)
     }
 
     fn array(&mut self, ty: Ty) -> Option<Var> {
@@ -413,14 +453,27 @@ impl<'a, 'p> Maker<'a, 'p> {
         }
         let producers = self.palette.producers(t);
         for _ in 0..3 {
-            let weights = producers.iter().map(|p| p.weight * self.facts.trust(p.method()) * if self.depth >= 2 { p.simplicity() } else { 1.0 });
-            let producer = producers[self.rng.weighted(weights)?].clone();
+            let weights: Vec<f64> = producers
+                .iter()
+                .map(|p| p.weight * self.facts.trust(p.method()) * self.shown_to_make(p, t) * if self.depth >= 2 { p.simplicity() } else { 1.0 })
+                .collect();
+            let producer = producers[self.rng.weighted(weights.into_iter())?].clone();
             if let Some(v) = self.or_roll_back(|maker| maker.produce(&producer)) {
                 self.fill(v);
                 return Some(v);
             }
         }
         None
+    }
+
+    /// How much less a way is worth that executions showed to make something else.
+    fn shown_to_make(&self, producer: &Producer, ty: TypeId) -> f64 {
+        const ELSE: f64 = 0.02;
+        if !self.program().is_dynamic() {
+            return 1.0;
+        }
+        let made = producer.method().map_or(&[][..], |m| self.facts.returned(m));
+        if made.is_empty() || made.iter().any(|t| self.program().is_subtype(*t, ty)) { 1.0 } else { ELSE }
     }
 
     /// An object made in exactly that way.
@@ -436,6 +489,8 @@ impl<'a, 'p> Maker<'a, 'p> {
             producers::Way::On(m, ways) => self.call_on_made(*m, ways),
             producers::Way::Text => Some(self.text()),
             producers::Way::Stub(ty, ctor) => self.stub(*ty, *ctor),
+            producers::Way::Derived(ty) if self.policy.derive => self.derived_object(*ty, 0),
+            producers::Way::Derived(_) => None,
         };
         self.depth -= 1;
         made

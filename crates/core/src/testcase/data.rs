@@ -33,6 +33,16 @@ pub enum Data {
     File(Box<Data>),
     /// An object with these attributes and nothing else.
     Object(Vec<(String, Data)>),
+    /// A class of the test's own, derived from these, with these members: what declarative libraries are given.
+    Class {
+        bases: Vec<Data>,
+        members: Vec<(String, Data)>,
+    },
+    /// What a class of the test's own makes of these.
+    Made {
+        class: Box<Data>,
+        args: Vec<Data>,
+    },
 }
 
 /// Whole numbers in records: serde's buffers, through which tagged values pass, have no 128 bits, so a number too large for 64 is written as text.
@@ -89,6 +99,8 @@ impl Data {
             Data::Dict(pairs) => pairs.iter().flat_map(|(k, v)| [k, v]).collect(),
             Data::Function(inner) | Data::Stream(inner) | Data::File(inner) => vec![inner],
             Data::Object(attributes) => attributes.iter().map(|(_, v)| v).collect(),
+            Data::Class { bases, members } => bases.iter().chain(members.iter().map(|(_, v)| v)).collect(),
+            Data::Made { class, args } => std::iter::once(&**class).chain(args).collect(),
             _ => Vec::new(),
         }
     }
@@ -98,6 +110,8 @@ impl Data {
             Data::Dict(pairs) => pairs.iter_mut().flat_map(|(k, v)| [k, v]).collect(),
             Data::Function(inner) | Data::Stream(inner) | Data::File(inner) => vec![inner],
             Data::Object(attributes) => attributes.iter_mut().map(|(_, v)| v).collect(),
+            Data::Class { bases, members } => bases.iter_mut().chain(members.iter_mut().map(|(_, v)| v)).collect(),
+            Data::Made { class, args } => std::iter::once(&mut **class).chain(args).collect(),
             _ => Vec::new(),
         }
     }

@@ -13,6 +13,7 @@ pub mod insert_call;
 pub mod insert_write;
 pub mod mix_text;
 pub mod neighbours;
+pub mod repeat_call;
 
 use super::build::{Maker, Palette, Policy};
 use super::{Data, Stmt, TestCase};
@@ -127,6 +128,7 @@ fn mutate_once(context: &Context<'_, '_>, rng: &mut Rng, test: &TestCase) -> Tes
             1 => change(context, rng, &current, at),
             _ if context.palette.looked.any() && rng.chance(context.palette.looked.chance()) => change_env::insert(context, rng, &current),
             _ if rng.chance(context.policy.field_write) => insert_write::apply(context, rng, &current, at),
+            _ if rng.chance(context.policy.repeat) => repeat_call::apply(context, rng, &current).or_else(|| insert_call::apply(context, rng, &current, at)),
             _ => insert_call::apply(context, rng, &current, at),
         };
         if let Some(next) = next {

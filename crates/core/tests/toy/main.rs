@@ -13,4 +13,5 @@ mod minimizer;
 mod objectives;
 mod operators;
 mod quality;
+mod takers;
 mod worlds;

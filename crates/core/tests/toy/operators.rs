@@ -7,7 +7,7 @@ use rethrow_core::testcase::TestCase;
 use rethrow_core::testcase::build::Policy;
 use rethrow_core::testcase::portable::PortableTest;
 use rethrow_core::testcase::validity;
-use rethrow_core::testcase::vary::{self, CHANGES, Context, crossover, delete, insert_call, insert_write};
+use rethrow_core::testcase::vary::{self, CHANGES, Context, crossover, delete, insert_call, insert_write, repeat_call};
 
 use crate::worlds::{self, World};
 
@@ -33,6 +33,7 @@ fn all_outputs(world: &World, level: usize, seed: u64, rounds: usize, mut check:
             outputs.push(("mutate", true, vary::mutate(&context, rng, &a)));
             outputs.push(("delete", false, delete::apply(&context, rng, &a, at)));
             outputs.push(("insert_call", true, insert_call::apply(&context, rng, &a, at)));
+            outputs.push(("repeat_call", true, repeat_call::apply(&context, rng, &a)));
             outputs.push(("insert_write", true, insert_write::apply(&context, rng, &a, at)));
             outputs.extend(CHANGES.iter().map(|(name, _, apply)| (*name, true, apply(&context, rng, &a, at))));
         }
@@ -67,7 +68,19 @@ fn every_operator_makes_valid_tests_and_guided_ones_keep_the_target() {
             });
         }
     }
-    for name in ["guided", "from_seed", "crossover", "mutate", "delete", "insert_call", "insert_write", "change_literal", "change_argument", "change_call"] {
+    for name in [
+        "guided",
+        "from_seed",
+        "crossover",
+        "mutate",
+        "delete",
+        "insert_call",
+        "insert_write",
+        "repeat_call",
+        "change_literal",
+        "change_argument",
+        "change_call",
+    ] {
         assert!(counts.get(name).is_some_and(|n| *n > 100), "{name} hardly ever applied: {counts:?}");
     }
 }

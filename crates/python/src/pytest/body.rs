@@ -1,7 +1,7 @@
 //! The statements of a test as lines of Python: literals stand where they are used once, everything else has a name.
 
 use rethrow_core::program::parameter::Taking;
-use rethrow_core::program::{Base, FieldId, MethodId, MethodKind, Program, Ty};
+use rethrow_core::program::{Base, FieldId, MethodId, Program, Ty};
 use rethrow_core::testcase::{Data, Env, Stmt, TestCase, Value, Var};
 
 use super::literal;
@@ -259,13 +259,13 @@ impl<'a> Writer<'a> {
             return Ok(format!("{importlib}.import_module({})", literal::text(module_of(&owner))));
         }
         let target = match recv {
-            Some(recv) if self.program.method(method).kind == MethodKind::Instance => {
+            Some(recv) => {
                 if !is_identifier(&name) {
                     return Err(format!("{owner}.{name} cannot be called by a test"));
                 }
                 format!("{}.{}", self.receiver(recv)?, mangled(&owner, &name))
             }
-            _ => self.member(&owner, &mangled(&owner, &name))?,
+            None => self.member(&owner, &mangled(&owner, &name))?,
         };
         let mark = self.program.method_desc(method).rsplit_once(')').map_or("", |(_, mark)| mark);
         if mark.contains('@') {
@@ -360,6 +360,8 @@ impl<'a> Writer<'a> {
             }
             Data::File(content) => self.file(content)?,
             Data::Object(attributes) => self.object(attributes)?,
+            Data::Class { bases, members } => self.derived(bases, members)?,
+            Data::Made { class, args } => format!("{}({})", self.data(class)?, self.all(args)?),
         })
     }
 
@@ -411,6 +413,32 @@ impl<'a> Writer<'a> {
         }
         let (mock, os) = (self.imports.whole("unittest.mock"), self.imports.whole("os"));
         Some(format!("with {mock}.patch.dict({os}.environ, {{{}}}):", self.settings.join(", ")))
+    }
+
+    /// A class of the test's own: lines before the one that uses its name.
+    fn derived(&mut self, bases: &[Data], members: &[(String, Data)]) -> Result<String, String> {
+        let bases = self.all(bases)?;
+        let mut lines = Vec::with_capacity(members.len());
+        for (name, value) in members {
+            if !is_identifier(name) {
+                return Err(format!("{name} cannot be a member"));
+            }
+            let value = self.data(value)?;
+            // inside the class its own names hide those around it
+            let hidden = members.iter().any(|(n, _)| value.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == n));
+            let value = if hidden { self.outside(&value) } else { value };
+            lines.push(format!("    {name} = {value}"));
+        }
+        let class = self.locals.fresh("Thing");
+        self.lines.push(if bases.is_empty() { format!("class {class}:") } else { format!("class {class}({bases}):") });
+        self.lines.extend(if lines.is_empty() { vec!["    pass".to_string()] } else { lines });
+        Ok(class)
+    }
+
+    fn outside(&mut self, value: &str) -> String {
+        let name = self.locals.fresh("given");
+        self.lines.push(format!("{name} = {value}"));
+        name
     }
 
     fn object(&mut self, attributes: &[(String, Data)]) -> Result<String, String> {

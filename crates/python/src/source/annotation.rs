@@ -152,13 +152,16 @@ fn word(name: &str) -> Vec<Shape> {
     }]
 }
 
+/// Constants are nested at most so deep: trees in examples are.
+const MAX_NESTED: usize = 12;
+
 /// A constant expression as a value.
 pub fn constant(expr: &Expr) -> Option<Data> {
     constant_at(expr, 0)
 }
 
 fn constant_at(expr: &Expr, depth: usize) -> Option<Data> {
-    if depth > MAX_DEPTH {
+    if depth > MAX_NESTED {
         return None;
     }
     let all = |elts: &[Expr]| elts.iter().take(20).map(|e| constant_at(e, depth + 1)).collect::<Option<Vec<Data>>>();

@@ -102,8 +102,32 @@ impl Maker<'_> {
         self.codes(file, None, ty);
         self.members(Some(file), ty);
         for field in &module.index.globals {
-            self.field(ty, &field.name, true, field.constant.clone());
+            match &field.made {
+                Some(made) => self.value(ty, &field.name, self.class_of(file, made).as_deref()),
+                None => self.field(ty, &field.name, true, field.constant.clone()),
+            }
         }
+        // a function is a value too: what is called back is often one of the program's own
+        for code in module.index.codes.iter().filter(|c| c.kind == CodeKind::Function && c.class.is_none() && !c.nested) {
+            if !module.index.globals.iter().any(|f| f.name == code.name) {
+                self.value(ty, &code.name, None);
+            }
+        }
+    }
+
+    /// The class of what a call of that name makes, if it is one of the program's.
+    fn class_of(&self, file: usize, made: &[String]) -> Option<String> {
+        match self.sources.resolve(file, made)? {
+            Entity::Class(f, c) => Some(self.sources.class_name(f, c)),
+            _ => None,
+        }
+    }
+
+    /// Something that a test can name as it is: an object that a module makes, a member of an enumeration, a function.
+    fn value(&mut self, owner: TypeId, name: &str, class: Option<&str>) {
+        let ty = Ty::reference(self.builder.mention(class.unwrap_or(OBJECT)));
+        let flags = Flags::STATIC.with(Flags::FINAL);
+        self.builder.add_field(owner, NewField { name, ty, access: Access::Public, flags, constant: None });
     }
 
     /// A hunted module that has no source.
@@ -160,7 +184,10 @@ impl Maker<'_> {
         for field in same.iter().flat_map(|c| &module.index.classes[*c].fields) {
             if !seen.contains(&field.name.as_str()) {
                 seen.push(&field.name);
-                self.field(ty, &field.name, field.shared, field.constant.clone());
+                match flags.has(Flags::ENUM) && field.shared && !field.name.starts_with('_') {
+                    true => self.value(ty, &field.name, Some(&name)),
+                    false => self.field(ty, &field.name, field.shared, field.constant.clone()),
+                }
             }
         }
     }

@@ -11,7 +11,7 @@ use super::index::Param;
 use super::walk;
 
 /// Longer ones are programs; and what is parsed is nested at most so deep.
-const MAX_EXAMPLE: usize = 1000;
+const MAX_EXAMPLE: usize = 2000;
 const MAX_EXAMPLES: usize = 60;
 /// Values of one parameter that are kept.
 const MAX_VALUES: usize = 4;
@@ -91,6 +91,16 @@ mod tests {
 
     fn param(name: &str) -> Param {
         Param { name: name.into(), taking: Taking::Any, optional: false }
+    }
+
+    #[test]
+    fn trees_are_constants_too() {
+        let mut text = "1".to_string();
+        for _ in 0..5 {
+            text = format!("[{{'children': {text}}}]");
+        }
+        let code = [format!("plant({text})")];
+        assert_eq!(values(code.iter().map(String::as_str), "plant", &[param("tree")], "tree").len(), 1);
     }
 
     #[test]

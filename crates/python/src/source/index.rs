@@ -84,6 +84,8 @@ pub struct Field {
     pub name: String,
     pub shared: bool,
     pub constant: Option<Literal>,
+    /// What is called to make its value, as a dotted name; empty if that is no name.
+    pub made: Option<Vec<String>>,
 }
 
 /// What a name of a module means.
@@ -328,7 +330,8 @@ impl Walker<'_> {
                         let alias = value.and_then(walk::dotted).map(|p| Binding::Alias(p.into_iter().map(String::from).collect()));
                         self.name(name, alias.unwrap_or(Binding::Other));
                         if !self.index.globals.iter().any(|f| f.name == name) && self.index.globals.len() < 2000 {
-                            self.index.globals.push(Field { name: name.into(), shared: true, constant: value.and_then(literal) });
+                            let made = value.and_then(made_by);
+                            self.index.globals.push(Field { name: name.into(), shared: true, constant: value.and_then(literal), made });
                         }
                     }
                 }
@@ -357,7 +360,7 @@ impl Walker<'_> {
     fn field(&mut self, class: usize, name: &str, shared: bool, constant: Option<Literal>) {
         let fields = &mut self.index.classes[class].fields;
         if fields.len() < 500 && !fields.iter().any(|f| f.name == name) {
-            fields.push(Field { name: name.to_string(), shared, constant });
+            fields.push(Field { name: name.to_string(), shared, constant, made: None });
         }
     }
 }
@@ -414,6 +417,12 @@ pub fn params(parameters: &Parameters, skip_first: bool) -> Vec<Param> {
         out.remove(0);
     }
     out
+}
+
+/// What a value is made by, where it is the result of a call.
+fn made_by(value: &Expr) -> Option<Vec<String>> {
+    let Expr::Call(call) = value else { return None };
+    Some(walk::dotted(&call.func).into_iter().flatten().map(String::from).collect())
 }
 
 /// A literal that a field is set to.

@@ -13,7 +13,7 @@ use crate::lower::{Node, find_node};
 /// More are not worth trying.
 const MAX_SHAPES: usize = 10;
 /// The same for named arguments that a function collects: each is an option of its own.
-const MAX_OPTIONS: usize = 50;
+const MAX_OPTIONS: usize = 120;
 /// How far a value is followed into the functions it is passed to.
 const MAX_HOPS: usize = 2;
 const FUEL: usize = 20_000;
@@ -122,6 +122,10 @@ impl Finder<'_> {
             Some(Node::Lambda(def)) => all.extend(self.used(&context, code, &param.name, |reader| reader.expr(&def.body))),
             _ => {}
         }
+        if param.taking == Taking::RestNamed {
+            all.extend(self.fields_taken((file, code), &context));
+            all.extend(self.described((file, code), tree.body()));
+        }
         let told = all.iter().any(|s| !matches!(s, Shape::Any | Shape::None | Shape::Value(_)));
         if !told {
             let none = all.iter().position(|s| *s == Shape::None).map(|i| all.remove(i));
@@ -129,6 +133,39 @@ impl Finder<'_> {
             all.extend(none);
         }
         all
+    }
+
+    /// The fields that named arguments of a constructor may set, where its class or one above takes its fields: `Config(**settings)`.
+    fn fields_taken(&self, (file, code): (usize, usize), context: &Context<'_>) -> Vec<Shape> {
+        let code = &self.sources.files[file].index.codes[code];
+        let Some(class) = code.class.filter(|_| code.name == "__init__") else { return Vec::new() };
+        let mut found = Vec::new();
+        for (f, c) in self.sources.ancestry(file, class).0 {
+            for field in &self.sources.files[f].index.classes[c].annotated {
+                let shapes = field_shapes(context.program, self.sources, (f, c), &field.name).unwrap_or_default();
+                let shape = shapes.into_iter().find(|s| !matches!(s, Shape::None)).unwrap_or(Shape::Any);
+                found.push(Shape::Dict(Box::new((Shape::Value(Data::text(&field.name)), shape))));
+            }
+        }
+        found
+    }
+
+    /// Named arguments that the documentation of a function, or of the class that it makes, describes.
+    fn described(&self, (file, code): (usize, usize), module: &[Stmt]) -> Vec<Shape> {
+        let index = &self.sources.files[file].index;
+        let code = &index.codes[code];
+        let class = code.class.filter(|_| code.name == "__init__").and_then(|c| index.codes.iter().find(|k| k.range == index.classes[c].range));
+        let texts = [Some(code), class].into_iter().flatten().filter_map(|code| match find_node(module, code)? {
+            Node::Function(def) => docstring::of(&def.body),
+            Node::Class(def) => docstring::of(&def.body),
+            _ => None,
+        });
+        let own = |name: &&str| code.params.iter().all(|p| p.name != *name);
+        let option = |name: &str| {
+            let value = told_by_name(name).and_then(|shapes| shapes.into_iter().next()).unwrap_or(Shape::Any);
+            Shape::Dict(Box::new((Shape::Value(Data::text(name)), value)))
+        };
+        texts.flat_map(docstring::options).filter(own).map(option).collect()
     }
 
     /// Values that the report passes, and the examples of the function's, its class's or its module's documentation.

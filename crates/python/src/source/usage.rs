@@ -61,7 +61,7 @@ const LIST_CALLS: [&str; 13] = ["sorted", "list", "set", "tuple", "enumerate", "
 /// Calls that a value is followed into.
 const MAX_PASSED: usize = 8;
 /// Shapes that are told apart; options have many.
-const MAX_WEIGHED: usize = 60;
+const MAX_WEIGHED: usize = 140;
 
 /// Evidence: a shape and how much speaks for it.
 #[derive(Default)]

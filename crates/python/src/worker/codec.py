@@ -186,4 +186,6 @@ DATA = [
     read_data,
     read_data,
     lambda r: [(r.text(), read_data(r)) for _ in range(r.number())],
+    lambda r: (_datas(r), [(r.text(), read_data(r)) for _ in range(r.number())]),
+    lambda r: (read_data(r), _datas(r)),
 ]

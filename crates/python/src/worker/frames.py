@@ -1,4 +1,5 @@
 """Exceptions as the parent knows them: names, messages, and frames by the type that each code object belongs to. Part of the worker and of the confirmation."""
+import itertools
 import os
 
 MAX_MESSAGE = 4096
@@ -111,3 +112,37 @@ def chain_of(error, places):
             following = error.__context__
         error = following if isinstance(following, BaseException) else None
     return links
+
+
+#: Keys that are told of one table, and links of an exception that are looked at.
+MAX_KEYS = 30
+MAX_LINKS = 3
+
+
+def keys_beside(error):
+    """The texts that would have been found where a key was not: tables that choose what is called show no comparison."""
+    found = []
+    for _ in range(MAX_LINKS):
+        if isinstance(error, KeyError) and error.args and type(error.args[0]) is str and error.__traceback__ is not None:
+            found.extend(known_keys(error.args[0], error.__traceback__))
+        error = error.__cause__ or error.__context__
+        if error is None:
+            break
+    return found
+
+
+def known_keys(missing, traceback):
+    while traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    frame = traceback.tb_frame
+    values = list(frame.f_locals.values()) + [frame.f_globals.get(name) for name in frame.f_code.co_names]
+    try:
+        values.extend(dict.values(object.__getattribute__(frame.f_locals.get('self'), '__dict__')))
+    except (AttributeError, TypeError):
+        pass
+    for table in values:
+        if isinstance(table, dict) and not dict.__contains__(table, missing):
+            for key in itertools.islice(dict.__iter__(table), MAX_KEYS):
+                if type(key) is str and key:
+                    yield key
+                    yield missing, key

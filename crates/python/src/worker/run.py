@@ -153,6 +153,8 @@ class Child:
         begin(self.run.step_limit)
         self.clock.start()
         error = self.guarded(self.steps, stmts, values, builder)
+        if isinstance(error, Exception):
+            self.worker.again(((), (), keys_beside(error)))
         noted = read()
         ended = self.guarded(self.ending, SHARED[AT], error)
         self.clock.stop()

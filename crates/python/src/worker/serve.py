@@ -7,7 +7,7 @@ import select
 import traceback
 import warnings
 
-VERSION = 7
+VERSION = 8
 #: Patterns of regular expressions that are remembered.
 MAX_PATTERNS = 2000
 PREPARING = 0xffffffff
@@ -300,7 +300,7 @@ class Server:
     def spawn(self, frame, indices, writer):
         """A fresh interpreter that has all we were told, on a pipe."""
         source, feed = os.pipe()
-        orders = b''.join(self.history) + framed(frame) + framed(marshal.dumps(indices))
+        orders = b''.join(self.history) + framed(frame) + framed(marshal.dumps((indices, sorted(self.tried))))
         os.set_inheritable(writer, True)
         pid = real_fork()
         if pid == 0:
@@ -360,8 +360,12 @@ class Server:
             self.page[0] = (self.page[0] + 1) & 0xffffffff
 
     def end_group(self, pid):
+        """Ends what the child left behind, and waits for it: the dying still count as processes, and the next test may want some."""
+        deadline = time.monotonic() + SLACK
         try:
-            os.killpg(pid, signal.SIGKILL)
+            while time.monotonic() < deadline:
+                os.killpg(pid, signal.SIGKILL)
+                time.sleep(0.001)
         except OSError:
             pass
 
@@ -511,6 +515,14 @@ def start():
     server.serve()
 
 
+def import_all(names):
+    for name in names:
+        try:
+            importlib.import_module(name)
+        except BaseException:
+            pass
+
+
 def run_inline(worker, writer):
     """Runs one batch in this process."""
     read = lambda: Server.read(reader, int.from_bytes(Server.read(reader, 4), 'little'))
@@ -521,13 +533,11 @@ def run_inline(worker, writer):
         kind = r.number()
         if kind != 1:
             break
-        for name in worker.names.define(r):
-            try:
-                importlib.import_module(name)
-            except BaseException:
-                pass
+        import_all(worker.names.define(r))
     run = Run(r)
-    indices = marshal.loads(read())
+    # Each test would import again what others have imported, and be the last of its process.
+    indices, known = marshal.loads(read())
+    import_all(known)
     os.close(3)
     try:
         Child(worker, run, writer).main(indices)

@@ -1,6 +1,7 @@
 """Statements of tests: names to objects, data to values, calls."""
 import importlib
 import io
+import keyword
 import types
 
 ABSENT = object()
@@ -191,12 +192,25 @@ class Builder:
             return iter([self.build(d, values) for d in inside])
         if kind == 16:
             return types.SimpleNamespace(**{name: self.build(d, values) for name, d in inside})
+        if kind == 17:
+            return self.derived(inside[0], inside[1], values)
+        if kind == 18:
+            return self.build(inside[0], values)(*[self.build(d, values) for d in inside[1]])
         content = self.build(inside, values)
         if type(content) not in (str, bytes):
             raise Invalid('a file contains text or bytes')
         if kind == 14:
             return io.StringIO(content) if type(content) is str else io.BytesIO(content)
         return self.file(content)
+
+    def derived(self, bases, members, values):
+        """A class as a `class` statement makes it."""
+        if not all(name.isidentifier() and not keyword.iskeyword(name) for name, _ in members):
+            raise Invalid('a member needs a name')
+        made = {name: self.build(d, values) for name, d in members}
+        made['__module__'] = '__main__'
+        bases = tuple([self.build(d, values) for d in bases])
+        return types.new_class('Thing', bases, {}, lambda body: body.update(made))
 
     def file(self, content):
         self.files += 1
@@ -213,12 +227,12 @@ def execute(stmt, values, names, builder):
     if kind == 'data':
         return builder.build(stmt[1], values)
     if kind == 'call' or kind == 'new':
-        owner, name, declared, static, mark = names.methods[stmt[1]]
+        owner, name, declared, _, mark = names.methods[stmt[1]]
         if kind == 'new':
             target = names.find(owner)
         elif name == '<module>':
             return names.find(owner)
-        elif static or stmt[2] is None:
+        elif stmt[2] is None:
             target = getattr(names.find(owner), name)
         else:
             target = getattr(values[stmt[2]], name)

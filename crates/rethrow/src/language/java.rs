@@ -135,14 +135,14 @@ struct Read {
 /// Reads the class path for the first JDK that can run it. A JDK that the user named is never replaced.
 fn read_program(config: &Config, trace: &Trace, jdks: &[Jdk], notes: &mut Vec<String>) -> Result<Read, UserError> {
     let candidates = if config.java_home.is_some() { &jdks[..1] } else { jdks };
-    let opened = read_with(config, &candidates[0], notes)?;
+    let opened = read_with(config, trace, &candidates[0], notes)?;
     let needs = java_of(opened.classpath.highest_class_version());
     if needs <= opened.jdk.feature {
         return Ok(opened);
     }
     if let Some(newer) = candidates.iter().find(|jdk| jdk.feature >= needs) {
         notes.push(format!("using JDK {}, because the classes need Java {needs}", newer.version));
-        return read_with(config, newer, notes);
+        return read_with(config, trace, newer, notes);
     }
     // Classes that the crash does not touch may stay out of reach.
     let newest = candidates.iter().max_by_key(|jdk| jdk.feature).expect("at least the first JDK");
@@ -150,12 +150,36 @@ fn read_program(config: &Config, trace: &Trace, jdks: &[Jdk], notes: &mut Vec<St
         return Err(UserError::ClassTooNew { class, needs, found: Some(newest.feature) });
     }
     notes.push(format!("some classes need Java {needs} and are left out"));
-    if newest.home == opened.jdk.home { Ok(opened) } else { read_with(config, newest, notes) }
+    if newest.home == opened.jdk.home { Ok(opened) } else { read_with(config, trace, newest, notes) }
 }
 
-fn read_with(config: &Config, jdk: &Jdk, notes: &mut Vec<String>) -> Result<Read, UserError> {
-    let spec: Vec<String> = config.classpath.iter().map(|p| p.to_string_lossy().into_owned()).collect();
-    let opened = ClassPath::open(&spec, jdk).map_err(|e| class_path_error(e, config))?;
+fn read_with(config: &Config, trace: &Trace, jdk: &Jdk, notes: &mut Vec<String>) -> Result<Read, UserError> {
+    let mut spec: Vec<String> = config.classpath.iter().map(|p| p.to_string_lossy().into_owned()).collect();
+    let read = read_spec(config, &spec, jdk, notes)?;
+    // Whoever runs the test has JUnit, so what extends it can be loaded there.
+    let jars: Vec<String> = framework_jars(config, 4).into_iter().filter(|jar| Path::new(jar).exists()).collect();
+    match lacks_framework(&read.program, trace).filter(|_| !jars.is_empty()) {
+        Some(class) => {
+            notes.push(format!("{class} needs JUnit, which is taken from {}", jars[0]));
+            spec.extend(jars);
+            read_spec(config, &spec, jdk, notes)
+        }
+        None => Ok(read),
+    }
+}
+
+/// The class of the trace that extends something of the test framework which is not on the class path.
+fn lacks_framework(program: &Program, trace: &Trace) -> Option<String> {
+    let lacks = |class: &str| {
+        let above = program.supertypes(program.find_type(class)?);
+        let framework = |name: &str| name.starts_with("junit.") || name.starts_with("org.junit.");
+        above.into_iter().any(|t| program.ty(t).missing && framework(program.type_name(t))).then(|| class.to_string())
+    };
+    trace.chain().flat_map(|t| t.program_frames()).find_map(|frame| lacks(&frame.class))
+}
+
+fn read_spec(config: &Config, spec: &[String], jdk: &Jdk, notes: &mut Vec<String>) -> Result<Read, UserError> {
+    let opened = ClassPath::open(spec, jdk).map_err(|e| class_path_error(e, config))?;
     let classpath = Arc::new(opened.value);
     let loaded = classpath::load(classpath.clone());
     for diagnostic in opened.diagnostics.iter().chain(&loaded.diagnostics) {

@@ -21,7 +21,7 @@ pub fn to_text(bytes: &[u8]) -> String {
 
 /// Something to begin with, and mostly something behind it.
 pub fn bytes(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rng) -> Vec<u8> {
-    let mut out = from_text(&literals::text(palette, facts, policy, rng));
+    let mut out = from_text(&literals::text(palette, facts, policy, rng, None));
     if rng.chance(0.5) {
         fill(facts, rng, &mut out);
     }

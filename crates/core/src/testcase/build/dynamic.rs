@@ -21,6 +21,15 @@ const CONVINCED: f64 = 0.55;
 /// Chance that a value is as the log's message tells.
 const TOLD_SHAPE: f64 = 0.15;
 
+/// How often anything is an object with what others lacked.
+const WANTED: f64 = 0.05;
+/// How often a text is one that the test has already.
+const SAID_BEFORE: f64 = 0.12;
+/// How often a function is one of the program's, where there are some.
+const NAMED_FUNCTION: f64 = 0.4;
+/// How often an object is one that a module of the trace has.
+const LOOSE: f64 = 0.25;
+
 /// A number of up to 36 digits: a power of ten, or any of that size.
 pub fn magnitude(rng: &mut Rng) -> i128 {
     let size = 10_i128.pow(rng.below(36) as u32);
@@ -163,7 +172,7 @@ impl Maker<'_, '_> {
             Shape::Bool => Data::Bool(self.rng.chance(0.5)),
             Shape::Int => Data::Int(self.integer()),
             Shape::Float => self.number(),
-            Shape::Str => Data::Str(literals::text(self.palette, self.facts, self.policy, self.rng)),
+            Shape::Str => Data::Str(self.said_before().unwrap_or_else(|| self.text_value())),
             Shape::Bytes => Data::Bytes(binary::bytes(self.palette, self.facts, self.policy, self.rng)),
             Shape::List(inner) => Data::List(self.items(inner, depth)),
             Shape::Set(inner) => Data::Set(self.items(inner, depth)),
@@ -174,10 +183,31 @@ impl Maker<'_, '_> {
             Shape::Stream => Data::Stream(Box::new(self.content())),
             Shape::File => Data::File(Box::new(self.content())),
             Shape::Instance(t) => self.instance(*t).map_or_else(|| self.anything(depth), Data::Var),
+            Shape::Class(t) if self.policy.derive && depth < MAX_DEPTH && self.rng.chance(0.25) => self.derived_class(Some(*t), depth),
             Shape::Class(t) => Data::Var(self.test.push(Stmt::Class(Ty::reference(*t)))),
             Shape::Having(names) => self.having(names, depth),
             Shape::Value(data) => self.near(data),
         }
+    }
+
+    /// A text that the test has already: what one call is given is often a name that another was given.
+    fn said_before(&mut self) -> Option<String> {
+        fn texts<'d>(data: &'d Data, out: &mut Vec<&'d String>) {
+            match data {
+                Data::Str(text) => out.push(text),
+                _ => data.children().into_iter().for_each(|child| texts(child, out)),
+            }
+        }
+        if !self.policy.follows || !self.rng.chance(SAID_BEFORE) {
+            return None;
+        }
+        let mut all = Vec::new();
+        self.test.stmts.iter().for_each(|s| {
+            if let Stmt::Data(data) = s {
+                texts(data, &mut all)
+            }
+        });
+        self.rng.pick(&all).map(|text| (*text).clone())
     }
 
     fn instance(&mut self, ty: TypeId) -> Option<Var> {
@@ -244,7 +274,10 @@ impl Maker<'_, '_> {
     }
 
     /// A key: mostly a word that the program itself mentions.
-    fn key_text(&mut self) -> String {
+    pub(super) fn key_text(&mut self) -> String {
+        if let Some(text) = self.said_before() {
+            return text;
+        }
         let (palette, facts) = (self.palette, self.facts);
         for known in [facts.told(), facts.strings()] {
             if self.rng.chance(0.3)
@@ -260,6 +293,9 @@ impl Maker<'_, '_> {
     }
 
     fn function(&mut self, depth: u32) -> Data {
+        if let Some(named) = self.named_function() {
+            return named;
+        }
         if depth >= MAX_DEPTH {
             return Data::Function(Box::new(Data::None));
         }
@@ -287,6 +323,9 @@ impl Maker<'_, '_> {
 
     fn anything(&mut self, depth: u32) -> Data {
         let any = || Box::new(Shape::Any);
+        if self.policy.follows && depth < MAX_DEPTH && !self.facts.lacking().is_empty() && self.rng.chance(WANTED) {
+            return self.wanted_object(depth);
+        }
         match self.rng.below(100) {
             0..=34 => self.data(&Shape::Str, depth),
             35..=52 => self.data(&Shape::Int, depth),
@@ -300,12 +339,42 @@ impl Maker<'_, '_> {
             91 => self.function(depth),
             92 => self.data(&Shape::Iterator(any()), depth),
             93 => self.data(&Shape::Stream, depth),
+            94 if self.policy.derive && depth < MAX_DEPTH => self.own_object(depth),
             _ => self.some_instance().unwrap_or(Data::None),
         }
     }
 
-    /// An object of one of the trace's own classes.
+    /// An object with what others were asked for in vain.
+    fn wanted_object(&mut self, depth: u32) -> Data {
+        let mut attributes: Vec<(String, Data)> = Vec::new();
+        for _ in 0..1 + self.rng.below(3) {
+            let Some(name) = self.rng.pick(self.facts.lacking()).map(ToString::to_string) else { break };
+            if attributes.iter().all(|(known, _)| *known != name) {
+                attributes.push((name, self.data(&Shape::Any, depth + 1)));
+            }
+        }
+        Data::Object(attributes)
+    }
+
+    /// A function of the program: mostly one of the trace, since somebody calls it.
+    fn named_function(&mut self) -> Option<Data> {
+        let named = &self.palette.named;
+        let from = if self.rng.chance(0.7) { &named.on_trace } else { &named.functions };
+        if !self.policy.follows || from.is_empty() || !self.rng.chance(NAMED_FUNCTION) {
+            return None;
+        }
+        let field = *self.rng.pick(from)?;
+        Some(Data::Var(self.test.push(Stmt::GetStatic(field))))
+    }
+
+    /// An object of one of the trace's own classes, or one that its modules have.
     fn some_instance(&mut self) -> Option<Data> {
+        if self.policy.follows
+            && let Some(field) = self.rng.pick(&self.palette.named.loose).copied()
+            && self.rng.chance(LOOSE)
+        {
+            return Some(Data::Var(self.test.push(Stmt::GetStatic(field))));
+        }
         let ty = *self.rng.pick(self.palette.trace_types())?;
         self.instance(ty).map(Data::Var)
     }
@@ -341,7 +410,7 @@ pub fn kind_of(data: &Data) -> Shape {
         Data::Stream(_) => Shape::Stream,
         Data::File(_) => Shape::File,
         Data::Object(attributes) => Shape::Having(attributes.iter().map(|(n, _)| n.clone()).collect()),
-        Data::Var(_) | Data::Absent => Shape::Any,
+        Data::Var(_) | Data::Absent | Data::Class { .. } | Data::Made { .. } => Shape::Any,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Literals: from the program's own constants, from values that comparisons saw, else from a generator (§3.3).
 
-use super::{Palette, Policy, notations, pattern, told};
+use super::{Palette, Policy, Taker, notations, own, pattern, told};
 use crate::program::{Literal, Prim, Program, TypeId};
 use crate::rng::Rng;
 use crate::search::facts::Facts;
@@ -40,6 +40,8 @@ pub struct LiteralPool {
     overrun: Vec<usize>,
     /// Sums of weights by place, for ints, floats and strings; empty: all weigh the same.
     sums: [Vec<f64>; 3],
+    /// How many of the ints, floats, strings and tokens are the trace's own: those behind them come from code that lies only near it.
+    own: Option<[usize; 4]>,
 }
 
 impl LiteralPool {
@@ -177,14 +179,28 @@ impl LiteralPool {
             sums(self.strings.iter().map(|s| weight(&Literal::Str(s.clone())))),
         ];
     }
+    /// What is added from now on lies only near the trace: however much it is, it is not drawn more often than what is there.
+    pub fn only_near_from_here(&mut self) {
+        self.own = Some([self.ints.len(), self.floats.len(), self.strings.len(), self.tokens.len()]);
+    }
+    fn own_of<'t, T>(&self, items: &'t [T], kind: usize, rng: &mut Rng) -> &'t [T] {
+        match self.own {
+            Some(own) if own[kind] > 0 && rng.chance(OWN) => &items[..own[kind]],
+            _ => items,
+        }
+    }
     fn pick_int(&self, rng: &mut Rng) -> Option<&i64> {
-        drawn(&self.ints, &self.sums[0], rng)
+        drawn(self.own_of(&self.ints, 0, rng), &self.sums[0], rng)
     }
     fn pick_float(&self, rng: &mut Rng) -> Option<&f64> {
-        drawn(&self.floats, &self.sums[1], rng)
+        drawn(self.own_of(&self.floats, 1, rng), &self.sums[1], rng)
     }
     fn pick_string(&self, rng: &mut Rng) -> Option<&String> {
-        drawn(&self.strings, &self.sums[2], rng)
+        drawn(self.own_of(&self.strings, 2, rng), &self.sums[2], rng)
+    }
+    fn pick_token(&self, rng: &mut Rng) -> Option<&String> {
+        let tokens = self.own_of(&self.tokens, 3, rng);
+        rng.pick(tokens)
     }
     pub fn ints(&self) -> &[i64] {
         &self.ints
@@ -248,8 +264,13 @@ fn unescaped(text: &str) -> String {
 const LARGE: u64 = 100_000;
 const LARGE_CHANCE: f64 = 0.15;
 
-/// A value of a primitive type.
-pub fn value(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rng, prim: Prim) -> Value {
+/// A value of a primitive type, for `taker` if that is known.
+pub fn value(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rng, prim: Prim, taker: Option<Taker>) -> Value {
+    if !matches!(prim, Prim::Bool | Prim::Float | Prim::Double)
+        && let Some(v) = own::int(palette, policy, rng, taker).filter(|v| v.unsigned_abs() < LARGE)
+    {
+        return Value::of_int(prim, v);
+    }
     match prim {
         Prim::Bool => Value::Bool(rng.chance(0.5)),
         Prim::Float => Value::float(float(palette, facts, policy, rng) as f32),
@@ -332,8 +353,8 @@ fn character(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rn
 
 /// A string: a constant, one that a comparison saw, what a pattern of the program accepts, a number, two constants in a row, a sentence of tokens, or
 /// noise.
-pub fn text(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rng) -> String {
-    if let Some(text) = told::text(palette, rng) {
+pub fn text(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rng, taker: Option<Taker>) -> String {
+    if let Some(text) = told::text(palette, rng).or_else(|| own::text(palette, policy, rng, taker)) {
         return text;
     }
     if policy.follows
@@ -436,6 +457,8 @@ pub fn sentence(palette: &Palette<'_>, rng: &mut Rng) -> String {
     }
 }
 
+/// How often a constant is one of the trace's own classes, where there are others.
+const OWN: f64 = 0.5;
 /// How often a constant of the trace's own methods is taken.
 const NEAR: f64 = 0.15;
 /// How often a text is what an exception quoted.
@@ -460,7 +483,7 @@ pub fn token(palette: &Palette<'_>, rng: &mut Rng) -> String {
     {
         return word.clone();
     }
-    match rng.pick(&palette.literals.tokens) {
+    match palette.literals.pick_token(rng) {
         Some(token) if rng.chance(0.65) => token.clone(),
         _ if rng.chance(0.6) => rng.between(0, 12).to_string(),
         _ if rng.chance(0.5) => char_noise(rng).to_string(),

@@ -7,6 +7,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::LiteralPool;
 use super::customs::Customs;
+use super::derived::Declaring;
+use super::named::Named;
+use super::own::{Own, Taker};
 use super::surroundings::{Looked, Readers};
 use super::told::Hints;
 use crate::message::Told;
@@ -16,9 +19,9 @@ use crate::program::near;
 use crate::program::purity::Purity;
 use crate::program::{FieldId, Flags, MethodId, MethodKind, Program, Ty, TypeId};
 use crate::rng::Rng;
-use crate::testcase::Stmt;
 use crate::testcase::stub::stubbable;
 use crate::testcase::validity::Scope;
+use crate::testcase::{Data, Stmt};
 
 /// How an object comes about.
 #[derive(Clone, PartialEq, Debug)]
@@ -33,6 +36,8 @@ pub enum Way {
     Text,
     /// The test implements the type itself, by that constructor if it is a class.
     Stub(TypeId, Option<MethodId>),
+    /// The test derives a class from it.
+    Derived(TypeId),
 }
 
 /// A way with its weight.
@@ -49,7 +54,7 @@ impl Producer {
         match self.way {
             Way::Method(m) | Way::On(m, _) => Some(m),
             Way::Stub(_, ctor) => ctor,
-            Way::Field(_) | Way::Text => None,
+            Way::Field(_) | Way::Text | Way::Derived(_) => None,
         }
     }
     /// Whether the statement came about this way.
@@ -59,6 +64,7 @@ impl Producer {
             Way::Field(f) => *stmt == Stmt::GetStatic(f),
             Way::Text => matches!(stmt, Stmt::Str(_)),
             Way::Stub(ty, _) => matches!(stmt, Stmt::Stub(stub) if stub.ty == ty),
+            Way::Derived(_) => matches!(stmt, Stmt::Data(Data::Made { .. })),
         }
     }
     /// Deep in a creation only simple ways keep a chance.
@@ -84,6 +90,8 @@ const MAX_EXPECTED: usize = 40;
 /// How far a parameter is followed into the methods that it is handed on to.
 const HANDED_ON: u32 = 2;
 
+/// How much a class of the test's own is worth beside the class itself.
+const DERIVED: f64 = 0.12;
 /// How much less a way is worth that leads through another library.
 const FAR: f64 = 0.1;
 
@@ -105,6 +113,9 @@ pub struct Palette<'p> {
     banned: FxHashSet<MethodId>,
     inner: FxHashSet<MethodId>,
     returning: FxHashMap<TypeId, Vec<MethodId>>,
+    /// Values that a test can name where types are not declared.
+    pub named: Named,
+    pub declaring: Declaring,
     producers: Cache<TypeId, Producer>,
     casts: Cache<(MethodId, usize), Ty>,
     fuzzers: Cache<TypeId, MethodId>,
@@ -123,6 +134,7 @@ pub struct Palette<'p> {
     pub hints: Hints,
     pub(super) told: RefCell<FxHashMap<(MethodId, usize), Option<Told>>>,
     pub(super) paths: RefCell<FxHashMap<(MethodId, usize), bool>>,
+    pub(super) own: RefCell<FxHashMap<Taker, Rc<Own>>>,
 }
 
 /// Answers worked out when first asked for.
@@ -160,6 +172,8 @@ impl<'p> Palette<'p> {
             banned,
             inner: FxHashSet::default(),
             returning,
+            named: Named::default(),
+            declaring: Declaring::default(),
             producers: RefCell::default(),
             casts: RefCell::default(),
             fuzzers: RefCell::default(),
@@ -174,7 +188,11 @@ impl<'p> Palette<'p> {
             hints: Hints::default(),
             told: RefCell::default(),
             paths: RefCell::default(),
+            own: RefCell::default(),
         };
+        if program.is_dynamic() {
+            palette.named = Named::new(program, &palette.trace_types);
+        }
         palette.literal_types.clone_from(&palette.trace_types);
         if let Some(class) = palette.trace_types.first().copied() {
             palette.members = palette.members_of(class);
@@ -386,6 +404,12 @@ impl<'p> Palette<'p> {
         for m in self.customs.factories(Ty::reference(ty)) {
             self.add(*m, 0.8, &mut out);
         }
+        for t in std::iter::once(ty).chain(self.program.subtypes(ty, MAX_SUBTYPES)) {
+            out.extend(self.named.of(t).map(|f| Producer { way: Way::Field(f), weight: 0.5, needs: 0 }));
+        }
+        if self.program.is_dynamic() && !self.program.ty(ty).platform && self.has_constructor(ty) && self.scope.nameable(self.program, ty) {
+            out.push(Producer { way: Way::Derived(ty), weight: DERIVED, needs: 1 });
+        }
         let near = |m: &MethodId| if self.is_far(self.program.method(*m).owner, ty) { FAR } else { 1.0 };
         for m in self.returning.get(&ty).into_iter().flatten() {
             self.add(*m, 0.3 * near(m), &mut out);
@@ -409,6 +433,12 @@ impl<'p> Palette<'p> {
         out
     }
 
+    /// Whether the type is a class whose objects a test may make, and not a module.
+    pub fn has_constructor(&self, ty: TypeId) -> bool {
+        let program = self.program;
+        program.methods_of(ty).any(|m| program.method(m).kind == MethodKind::Constructor && !self.inner.contains(&m))
+    }
+
     /// Constructors, factories and constants that `t` itself declares.
     fn own_ways(&self, t: TypeId, near: f64, out: &mut Vec<Producer>) {
         if Ty::reference(t) == self.program.well_known().string {
@@ -421,6 +451,8 @@ impl<'p> Palette<'p> {
             match def.kind {
                 MethodKind::Constructor => self.add(m, near, out),
                 MethodKind::Static if gives(self.program.signature(m).ret.as_ref()) => self.add(m, near * 0.6, out),
+                // a class's own functions mostly make objects of it; executions show which
+                MethodKind::Static if self.program.is_dynamic() => self.add(m, near * 0.3, out),
                 _ => {}
             }
         }

@@ -218,7 +218,7 @@ impl Maker<'_, '_> {
         if self.rng.chance(0.12) {
             return String::new();
         }
-        let parts: Vec<String> = (0..lines).map(|_| literals::text(self.palette, self.facts, self.policy, self.rng)).collect();
+        let parts: Vec<String> = (0..lines).map(|_| literals::text(self.palette, self.facts, self.policy, self.rng, None)).collect();
         parts.join("\n")
     }
 
@@ -255,7 +255,7 @@ impl Maker<'_, '_> {
             0..=3 => literals::int(self.palette, self.facts, self.policy, self.rng, 0.1).to_string(),
             4 => (*self.rng.pick(&["true", "false"]).expect("not empty")).to_string(),
             5 => String::new(),
-            _ => literals::text(self.palette, self.facts, self.policy, self.rng).replace('\0', ""),
+            _ => literals::text(self.palette, self.facts, self.policy, self.rng, None).replace('\0', ""),
         }
     }
 

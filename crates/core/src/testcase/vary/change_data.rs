@@ -18,6 +18,10 @@ pub fn apply(context: &Context<'_, '_>, rng: &mut Rng, test: &TestCase, at: usiz
     if rng.chance(0.08) && param.is_some_and(|(m, i)| context.palette.program.parameters(m).get(i).is_some_and(|p| p.optional)) {
         return replaced(test, at, Data::Absent);
     }
+    if old.size() > 1 && rng.chance(GRAFT) {
+        let new = grafted(rng, old);
+        return if new.size() > MAX_SIZE { None } else { replaced(test, at, new) };
+    }
     let n = rng.below(old.size());
     let mut new = old.clone();
     let grown = splice(test, at, |head| {
@@ -74,6 +78,30 @@ fn remade(context: &Context<'_, '_>, rng: &mut Rng, test: &TestCase, at: usize, 
     (changed != *test).then_some(changed)
 }
 
+/// How often a part of a value is put in at another place of it: trees are made of trees.
+const GRAFT: f64 = 0.06;
+
+/// With a copy of one of its parts somewhere else.
+fn grafted(rng: &mut Rng, old: &Data) -> Data {
+    let mut new = old.clone();
+    let part = old.nth(rng.below(old.size())).cloned().unwrap_or(Data::None);
+    let listed = rng.chance(0.4);
+    let to = rng.below(old.size());
+    let whole = to == 0;
+    let Some(place) = new.nth_mut(to) else { return new };
+    match place {
+        Data::List(items) => items.push(part),
+        Data::Dict(pairs) if !pairs.is_empty() && (whole || rng.chance(0.5)) => {
+            let at = rng.below(pairs.len());
+            pairs[at].1 = if listed { Data::List(vec![part]) } else { part };
+        }
+        _ if whole => {}
+        other => *other = if listed { Data::List(vec![part]) } else { part },
+    }
+    tidy(&mut new);
+    new
+}
+
 /// How often a number changes by its digits: integers have no bounds, and the code that names or groups them often has.
 const DIGITS: f64 = 0.15;
 
@@ -84,6 +112,9 @@ fn step(context: &Context<'_, '_>, maker: &mut Maker<'_, '_>, node: &Data, top: 
     }
     if maker.rng.chance(0.04) {
         return wrapped(maker.rng, node.clone());
+    }
+    if let Data::Class { bases, members } = node {
+        return class_step(maker, bases, members);
     }
     let fresh = maker.rng.chance(0.2);
     match node {
@@ -101,6 +132,7 @@ fn step(context: &Context<'_, '_>, maker: &mut Maker<'_, '_>, node: &Data, top: 
         Data::Set(items) => Data::Set(items_step(maker, items)),
         Data::Iterator(items) => Data::Iterator(items_step(maker, items)),
         Data::Dict(pairs) => Data::Dict(pairs_step(maker, pairs)),
+        Data::Object(attributes) if maker.rng.chance(0.5) && !maker.facts.lacking().is_empty() => grown(maker, attributes),
         Data::Object(attributes) if !attributes.is_empty() => {
             let mut attributes = attributes.clone();
             let i = maker.rng.below(attributes.len());
@@ -109,6 +141,34 @@ fn step(context: &Context<'_, '_>, maker: &mut Maker<'_, '_>, node: &Data, top: 
         }
         _ => maker.data(&kind_of(node), 1),
     }
+}
+
+/// With one of the attributes that objects were asked for in vain.
+fn grown(maker: &mut Maker<'_, '_>, attributes: &[(String, Data)]) -> Data {
+    let mut attributes = attributes.to_vec();
+    let lacking = maker.rng.pick(maker.facts.lacking()).filter(|name| attributes.iter().all(|(known, _)| **known != ***name));
+    if let Some(name) = lacking {
+        attributes.push((name.to_string(), maker.data(&Shape::Any, 1)));
+    }
+    Data::Object(attributes)
+}
+
+/// Another member, one less, or another value for one.
+fn class_step(maker: &mut Maker<'_, '_>, bases: &[Data], members: &[(String, Data)]) -> Data {
+    let mut members = members.to_vec();
+    let at = maker.rng.below(members.len() + 1);
+    let base = bases.iter().find_map(|b| match b {
+        Data::Var(v) => maker.test.stmts.get(v.0 as usize).and_then(|s| if let Stmt::Class(ty) = s { ty.as_ref() } else { None }),
+        _ => None,
+    });
+    let (name, value) = maker.member(base, 1);
+    match maker.rng.below(4) {
+        0 if at < members.len() => drop(members.remove(at)),
+        1 if at < members.len() => members[at].1 = value,
+        _ if members.iter().all(|(known, _)| *known != name) => members.push((name, value)),
+        _ => {}
+    }
+    Data::Class { bases: bases.to_vec(), members }
 }
 
 fn wrapped(rng: &mut Rng, inner: Data) -> Data {
@@ -222,5 +282,20 @@ pub(super) fn tidy(data: &mut Data) {
         }
         Data::Set(items) => items.retain(hashable),
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tree_grows_from_its_own_parts() {
+        let leaf = Data::Dict(vec![(Data::text("name"), Data::text("a")), (Data::text("children"), Data::List(Vec::new()))]);
+        let mut rng = Rng::new(3);
+        let grown: Vec<Data> = (0..200).map(|_| grafted(&mut rng, &leaf)).collect();
+        let nested = |d: &Data| matches!(d, Data::Dict(pairs) if pairs[1].1 == Data::List(vec![leaf.clone()]));
+        assert!(grown.iter().any(nested), "a tree in its own list of children");
+        assert!(grown.iter().all(|d| matches!(d, Data::Dict(_))), "the whole stays what it is");
     }
 }

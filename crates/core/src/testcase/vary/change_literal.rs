@@ -3,21 +3,22 @@
 use super::{Context, change_data, change_env, edit_text};
 use crate::program::Flags;
 use crate::rng::Rng;
-use crate::testcase::build::{binary, literals, splice};
+use crate::testcase::build::{Taker, binary, literals, splice};
 use crate::testcase::{Stmt, TestCase, Value, Var};
 
 pub fn apply(context: &Context<'_, '_>, rng: &mut Rng, test: &TestCase, at: usize) -> Option<TestCase> {
     let fresh = rng.chance(0.25);
     let (palette, facts, policy) = (context.palette, context.facts, context.policy);
+    let taker = || Taker::of(palette, test, Var(at as u32));
     let new = match &test.stmts[at] {
-        Stmt::Lit(v) if fresh => Stmt::Lit(literals::value(palette, facts, policy, rng, v.prim())),
+        Stmt::Lit(v) if fresh => Stmt::Lit(literals::value(palette, facts, policy, rng, v.prim(), taker())),
         Stmt::Lit(v) => Stmt::Lit(nudge(rng, *v)),
         Stmt::Str(s) if palette.customs.is_binary(test, at) => {
             let old = binary::from_text(s);
             let new = if fresh { binary::bytes(palette, facts, policy, rng) } else { change_data::bytes(context, rng, &old) };
             Stmt::Str(binary::to_text(&new))
         }
-        Stmt::Str(_) if fresh => Stmt::Str(literals::text(palette, facts, policy, rng)),
+        Stmt::Str(_) if fresh => Stmt::Str(literals::text(palette, facts, policy, rng, taker())),
         Stmt::Str(s) => Stmt::Str(edit_text::edit(context, rng, s)),
         Stmt::Data(_) => return change_data::apply(context, rng, test, at),
         Stmt::Class(_) => Stmt::Class(palette.class_literal(rng)),
