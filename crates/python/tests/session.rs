@@ -110,7 +110,7 @@ fn hostile_tests_end_alone() {
         let label = f.python.label();
         let fine = || f.call("outer", &[int(1)]);
         let plain = |name: &str| f.call(name, &[]);
-        let names = ["hang", "hang_swallowing", "sleep", "regex", "hog", "power", "segfault", "fork_bomb", "fork_and_return", "thread", "flood"];
+        let names = ["hang", "hang_swallowing", "sleep", "regex", "hog", "power", "segfault", "fork_bomb", "fork_on", "fork_and_return", "thread", "flood"];
         let mut tests = vec![fine()];
         for name in names {
             tests.extend([plain(name), plain("threads_now"), fine()]);
@@ -125,7 +125,7 @@ fn hostile_tests_end_alone() {
         assert!(matches!(of("hog"), Outcome::Thrown { chain, .. } if chain[0].exception == "MemoryError"), "{label} {:?}", of("hog"));
         assert!(matches!(of("segfault"), Outcome::Died { .. }), "{label} {:?}", of("segfault"));
         assert!(!matches!(of("fork_bomb"), Outcome::Normal), "{label} {:?}", of("fork_bomb"));
-        for name in ["fork_and_return", "thread", "flood"] {
+        for name in ["fork_on", "fork_and_return", "thread", "flood"] {
             assert_eq!(of(name), &Outcome::Normal, "{label} {name}");
         }
         let rest = &got[got.len() - 6..];

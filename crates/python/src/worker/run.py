@@ -98,7 +98,8 @@ class Child:
         for index in indices:
             threads, modules = threading.active_count(), len(sys.modules)
             self.tell(self.test(index))
-            if threading.active_count() > threads or (len(sys.modules) > modules and not self.pristine) or self.used:
+            if threading.active_count() > threads or (len(sys.modules) > modules and not self.pristine) or self.used or SHARED[FORKS]:
+                # What a test started may still run, and would take from the next: its time, and the processes it may have.
                 break
         real_exit(0)
 
