@@ -62,6 +62,11 @@ pub enum Seen {
     Str(Arc<str>),
     /// Two texts that were compared and are not equal.
     Pair(Arc<str>, Arc<str>),
+    /// A text that a regular expression was looked for in, mostly in vain.
+    Unfit {
+        text: Arc<str>,
+        pattern: Arc<str>,
+    },
 }
 
 /// The value of a statement, as far as a test can assert it.

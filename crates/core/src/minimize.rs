@@ -20,6 +20,8 @@ pub struct Oracle<'e, 'a> {
     level: usize,
     known: FxHashMap<TestCase, Option<TestCase>>,
     left: u32,
+    /// Only what a worker that has run nothing before shows is accepted.
+    pristine: bool,
     /// `true` when the reserved time is over: what stands is kept.
     out_of_time: &'e dyn Fn() -> bool,
 }
@@ -34,7 +36,7 @@ impl Oracle<'_, '_> {
             return Ok(None);
         }
         self.left -= 1;
-        let at = self.evaluator.holds(&candidate, self.level)?;
+        let at = self.evaluator.holds(&candidate, self.level, self.pristine)?;
         let cut = at.map(|at| candidate.prefix(at as usize + 1));
         self.known.insert(candidate, cut.clone());
         Ok(cut)
@@ -53,7 +55,7 @@ pub struct Effort<'e> {
 /// Statements only, each dropped if the goal is still met without it (BCN-7); arguments stay as they were found.
 pub fn greedy(evaluator: &mut Evaluator<'_>, level: usize, test: &TestCase, effort: Effort<'_>) -> Result<TestCase, Stop> {
     evaluator.emit(Event::Minimizing { statements: test.len() });
-    let mut oracle = Oracle { evaluator, level, known: FxHashMap::default(), left: effort.executions, out_of_time: effort.out_of_time };
+    let mut oracle = Oracle { evaluator, level, known: FxHashMap::default(), left: effort.executions, pristine: false, out_of_time: effort.out_of_time };
     let best = statements::pass(&mut oracle, test)?;
     if best != *test && !oracle.evaluator.holds_pristine(&best, level)? {
         return Ok(test.clone());
@@ -64,7 +66,7 @@ pub fn greedy(evaluator: &mut Evaluator<'_>, level: usize, test: &TestCase, effo
 /// The smallest test that the passes find; `test` itself if nothing smaller is accepted.
 pub fn minimize(evaluator: &mut Evaluator<'_>, program: &Program, level: usize, test: &TestCase, effort: Effort<'_>) -> Result<TestCase, Stop> {
     evaluator.emit(Event::Minimizing { statements: test.len() });
-    let mut oracle = Oracle { evaluator, level, known: FxHashMap::default(), left: effort.executions, out_of_time: effort.out_of_time };
+    let mut oracle = Oracle { evaluator, level, known: FxHashMap::default(), left: effort.executions, pristine: false, out_of_time: effort.out_of_time };
     let mut best = test.clone();
     for _ in 0..MAX_ROUNDS {
         let before = best.clone();
@@ -79,7 +81,8 @@ pub fn minimize(evaluator: &mut Evaluator<'_>, program: &Program, level: usize, 
     }
     // what the worker's history made possible does not count
     if best != *test && !oracle.evaluator.holds_pristine(&best, level)? {
-        return Ok(test.clone());
+        (oracle.pristine, oracle.known) = (true, FxHashMap::default());
+        return statements::pass(&mut oracle, test);
     }
     Ok(best)
 }

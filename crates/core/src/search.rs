@@ -10,6 +10,7 @@ pub mod climb;
 pub mod facts;
 pub mod genetic;
 pub mod grt;
+pub mod history;
 pub mod novelty;
 pub mod portfolio;
 pub mod presets;
@@ -28,6 +29,7 @@ use crate::testcase::TestCase;
 use crate::trace::{Throwable, Via, is_exhaustion, is_recursion};
 use blocked::Blocked;
 use facts::Facts;
+use history::History;
 use novelty::Novelty;
 
 /// Why a search ended early; the only way it does.
@@ -167,6 +169,7 @@ pub struct Evaluator<'a> {
     refuted: FxHashSet<u64>,
     /// Hits looked at again after the time was up.
     late: u32,
+    history: History,
     /// By the test's hash, the statement that threw; only for engines that ask.
     ends: Option<FxHashMap<u64, u32>>,
 }
@@ -215,6 +218,7 @@ impl<'a> Evaluator<'a> {
             found: Vec::new(),
             refuted: FxHashSet::default(),
             late: 0,
+            history: History::default(),
             ends: None,
         }
     }
@@ -336,6 +340,7 @@ impl<'a> Evaluator<'a> {
         self.tally.blocked[self.level - 1].count(&self.objective, self.goal, self.level, execution);
         let mut score = self.objective.score(self.goal, self.level, execution);
         let kept = self.keep_if_met(test, execution)?;
+        self.history.note(test, execution);
         if matches!(execution.outcome, Outcome::StepLimit { .. } | Outcome::TimeLimit { .. }) || (!score.met && self.exhausts(execution)) {
             // its children would hang as well, and one of them takes as long as a hundred others
             score.value += HUNG;
@@ -373,19 +378,55 @@ impl<'a> Evaluator<'a> {
             self.late += 1;
         }
         let again = self.session.execute_pristine(test)?;
-        let Some((at, chain)) = again.thrown() else { return Ok(Kept::Refuted) };
+        if self.is_new_hit(&again) {
+            return Ok(self.keep(test, &again));
+        }
+        let Some(joined) = self.joined_with_history(test)? else { return Ok(Kept::Refuted) };
+        let again = self.session.execute_pristine(&joined)?;
+        Ok(if self.is_new_hit(&again) { self.keep(&joined, &again) } else { Kept::Refuted })
+    }
+
+    /// Whether it is further out than all before.
+    fn is_new_hit(&self, execution: &Execution) -> bool {
+        execution.thrown().is_some_and(|(_, chain)| self.goal.level_of(chain) > self.reached())
+    }
+
+    /// A hit that comes only after other tests, with the one of them that it needs. What is replayed counts like any execution. All workers are new afterwards: what was
+    /// left behind would mislead the search.
+    fn joined_with_history(&mut self, test: &TestCase) -> Result<Option<TestCase>, Stop> {
+        if self.limits.time_is_up() || !self.history.enquire() {
+            return Ok(None);
+        }
+        let mut history = std::mem::take(&mut self.history);
+        let joined = history.joined(test, |before| {
+            self.check_limits()?;
+            let tests = [before, std::slice::from_ref(test)].concat();
+            if self.evaluations + tests.len() as u64 > self.max_evaluations {
+                return Ok(false);
+            }
+            self.evaluations += tests.len() as u64;
+            let executions = self.session.replay(&tests)?;
+            Ok(executions.len() == tests.len() && executions.last().is_some_and(|e| self.is_new_hit(e)))
+        });
+        self.history = history;
+        self.session.renew();
+        joined
+    }
+
+    fn keep(&mut self, test: &TestCase, again: &Execution) -> Kept {
+        let Some((at, chain)) = again.thrown() else { return Kept::Refuted };
         let level = self.goal.level_of(chain);
-        let Some(via) = self.goal.met_by(level, &again).filter(|_| level > self.reached()) else { return Ok(Kept::Refuted) };
-        if self.is_refusal(&again) {
-            return Ok(Kept::Refuted);
+        let Some(via) = self.goal.met_by(level, again) else { return Kept::Refuted };
+        if self.is_refusal(again) {
+            return Kept::Refuted;
         }
         let test = test.prefix(at as usize + 1);
         if self.refuted.contains(&key(&test)) {
-            return Ok(Kept::Refuted);
+            return Kept::Refuted;
         }
         self.facts.remember(&test);
         self.found.push(Found { level, home: self.home, test, via, refused: again.refused.clone(), evaluations: self.evaluations });
-        Ok(if level >= self.level { Kept::Enough } else { Kept::Inner })
+        if level >= self.level { Kept::Enough } else { Kept::Inner }
     }
 
     /// Whether the test filled the memory, where the log tells of no such thing.
@@ -423,12 +464,15 @@ impl<'a> Evaluator<'a> {
 
     /// Whether the test meets the goal at `level`, and at which statement. Counted like any execution; for the minimiser, whose time is reserved, so
     /// only the user's cancellation stops it.
-    pub fn holds(&mut self, test: &TestCase, level: usize) -> Result<Option<u32>, Stop> {
+    pub fn holds(&mut self, test: &TestCase, level: usize, pristine: bool) -> Result<Option<u32>, Stop> {
         if self.limits.cancelled() {
             return Err(Stop::Cancelled);
         }
-        let execution =
-            if self.goal.is_first_use(level) { Some(self.session.execute_pristine(test)?) } else { self.session.execute(std::slice::from_ref(test))?.pop() };
+        let execution = if pristine || self.goal.is_first_use(level) {
+            Some(self.session.execute_pristine(test)?)
+        } else {
+            self.session.execute(std::slice::from_ref(test))?.pop()
+        };
         self.evaluations += 1;
         let Some(execution) = execution else {
             return Ok(None);

@@ -26,6 +26,12 @@ pub trait Session {
     }
     /// The same in a worker that has run nothing before.
     fn execute_pristine(&mut self, test: &TestCase) -> Result<Execution, SessionLost>;
+    /// All in order, in one worker that has run nothing before but is prepared like others.
+    fn replay(&mut self, tests: &[TestCase]) -> Result<Vec<Execution>, SessionLost> {
+        self.execute(tests)
+    }
+    /// Replaces all workers: nothing is left of what tests did.
+    fn renew(&mut self) {}
 }
 
 /// Which test framework and shape the written file has.

@@ -14,7 +14,7 @@ pub mod vary;
 
 use serde::{Deserialize, Serialize};
 
-use crate::program::{FieldId, MethodId, MethodKind, Prim, Program, Ty};
+use crate::program::{FieldId, MethodId, MethodKind, Prim, Program, Ty, TypeId};
 pub use data::Data;
 pub use env::Env;
 pub use stub::{Act, Answer, Given, Stub};
@@ -239,6 +239,21 @@ impl TestCase {
             Stmt::ArrayGet { array, .. } => self.ty(program, *array).element().unwrap_or(Ty::VOID),
             Stmt::SetField { .. } | Stmt::ArraySet { .. } | Stmt::Env(_) => Ty::VOID,
         }
+    }
+    /// The class of the program above that of an object whose class is the test's own.
+    pub fn derived_from(&self, var: Var) -> Option<TypeId> {
+        let Stmt::Data(Data::Made { class, .. }) = self.stmt(var) else { return None };
+        let Data::Class { bases, .. } = &**class else { return None };
+        bases.iter().find_map(|base| match base {
+            Data::Var(v) => {
+                if let Stmt::Class(ty) = self.stmt(*v) {
+                    ty.as_ref()
+                } else {
+                    None
+                }
+            }
+            _ => None,
+        })
     }
     /// Inserts `stmt` before index `at`; later variables move up by one.
     pub fn insert(&mut self, at: usize, stmt: Stmt) -> Var {

@@ -131,10 +131,14 @@ pub enum HintOp {
     ContainsValue = 9,
     /// `isEmpty()` of anything but `String`; the second operand is null.
     IsEmpty = 10,
+    /// `String.matches`.
+    StringMatches = 11,
+    /// `matches()`, `find()` and `lookingAt()` of a `Matcher`; the second operand is null.
+    Matches = 12,
 }
 
 impl HintOp {
-    const ALL: [HintOp; 11] = [
+    const ALL: [HintOp; 13] = [
         HintOp::StringEquals,
         HintOp::StringEqualsIgnoreCase,
         HintOp::StringStartsWith,
@@ -146,6 +150,8 @@ impl HintOp {
         HintOp::ContainsKey,
         HintOp::ContainsValue,
         HintOp::IsEmpty,
+        HintOp::StringMatches,
+        HintOp::Matches,
     ];
 
     /// Splits the third argument of `Probe.hint` into branch number and operation.
@@ -155,7 +161,7 @@ impl HintOp {
     }
 
     fn is_unary(self) -> bool {
-        matches!(self, HintOp::StringIsEmpty | HintOp::IsEmpty)
+        matches!(self, HintOp::StringIsEmpty | HintOp::IsEmpty | HintOp::Matches)
     }
 }
 

@@ -29,6 +29,8 @@ use crate::jdk::Jdk;
 
 /// Stack of the thread that runs the tests. More than the JVM's default, because probes make frames larger.
 const STACK_BYTES: u32 = 2 << 20;
+/// The same where nobody looks for recursion: a test that recurses without end takes as long as its stack is deep.
+const SHALLOW_STACK_BYTES: u32 = 512 << 10;
 /// What a JVM needs beside its heap: code, metadata, stacks, direct memory.
 const BESIDE_HEAP_MB: u64 = 512;
 
@@ -56,6 +58,8 @@ pub struct SessionConfig {
     pub heap_mb: u32,
     /// Whether `assert` statements are executed.
     pub assertions: bool,
+    /// How many frames of a stack an exception keeps, where recursion without end is not what is looked for; `None` is the JVM's own choice.
+    pub trace_depth: Option<u32>,
     /// Tests after which a worker is replaced.
     pub recycle_every: u64,
     /// Without probes: for measuring what they cost.
@@ -79,6 +83,7 @@ impl SessionConfig {
             time_limit_ms: 400,
             heap_mb: 128,
             assertions: false,
+            trace_depth: None,
             recycle_every: RECYCLE_EVERY,
             instrument: true,
             lazy: Vec::new(),
@@ -109,7 +114,7 @@ impl JvmLaunch {
             libjvm: bytes(&config.jdk.libjvm),
             options: Vec::new(),
             progress: Vec::new(),
-            stack_bytes: STACK_BYTES,
+            stack_bytes: if config.trace_depth.is_some() { SHALLOW_STACK_BYTES } else { STACK_BYTES },
             instrument: config.instrument,
             watched: watch.classes.clone(),
             probes: watch.plan.points,

@@ -235,7 +235,13 @@ fn distances_and_compared_values_are_recorded() {
     for f in fixtures() {
         let watch = f.watch();
         let mut session = f.session();
-        let tests = [on_subject(f, "checked", 30), with_text(f, "isMagic", "mugic"), with_text(f, "hasKey", "alpho"), with_int(f, "choose", 4000)];
+        let tests = [
+            on_subject(f, "checked", 30),
+            with_text(f, "isMagic", "mugic"),
+            with_text(f, "hasKey", "alpho"),
+            with_int(f, "choose", 4000),
+            with_text(f, "fits", "xyz"),
+        ];
         let got = session.execute(&tests).unwrap();
         assert!(got.iter().all(is_normal));
 
@@ -249,6 +255,8 @@ fn distances_and_compared_values_are_recorded() {
         assert!(got[1].seen.contains(&Seen::Str("magic".into())) && got[1].seen.contains(&Seen::Str("mugic".into())));
         assert!(got[2].seen.contains(&Seen::Str("alpha".into())), "{:?}", got[2].seen);
         assert_eq!(got[3].switches, [(probes("choose").first_switch, 4000)]);
+        let looked_for = |pattern: &str| got[4].seen.contains(&Seen::Unfit { text: "xyz".into(), pattern: pattern.into() });
+        assert!(looked_for("a+b") && looked_for("c{2}"), "{:?}", got[4].seen);
         let hit_line = |e: &Execution, line| {
             probes("checked").points.iter().enumerate().any(|(i, p)| p.line == Some(line) && e.hit(probes("checked").first_point + i as u32))
         };
@@ -552,6 +560,26 @@ fn recycling_makes_leaks_end() {
         let got = session.execute(&vec![plain(f, "logged"); 12]).unwrap();
         assert!(got.iter().all(is_normal));
         assert_eq!(session.stats().starts, 3);
+    }
+}
+
+#[test]
+fn what_tests_left_behind_is_there_in_a_replay_and_gone_after_a_renewal() {
+    for f in fixtures() {
+        // divides by zero when it is logged for the sixth time
+        let mut b = Build::new(f);
+        let logged = b.call(SUBJECT, "logged", None, &[]);
+        let numbers = b.1.push(Stmt::NewArray { elem: Ty::INT, len: 1 });
+        b.1.push(Stmt::ArraySet { array: numbers, index: 0, value: logged });
+        b.call(SUBJECT, "sum", None, &[numbers]);
+        let config = SessionConfig { workers: 2, ..f.config() };
+        let mut session = launch::start(&f.program, &f.watch(), &config).unwrap();
+        for _ in 0..2 {
+            let got = session.replay(&vec![b.1.clone(); 6]).unwrap();
+            assert_eq!(got.iter().map(is_normal).collect::<Vec<_>>(), [true, true, true, true, true, false]);
+        }
+        session.renew();
+        assert!(session.execute(&vec![b.1; 5]).unwrap().iter().all(is_normal));
     }
 }
 

@@ -8,6 +8,7 @@ use std::fs;
 use rethrow_core::trace::{Frame, Throwable, Trace, Via, Wanted, accepts};
 use rethrow_jvm::trace::{Standard, parse_all};
 
+/// EVO-1: exception, frames with class, method and line, and all that reports have around them.
 #[test]
 fn every_log_is_read_as_expected() {
     golden::check("java", parse_all);

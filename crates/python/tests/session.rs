@@ -259,6 +259,16 @@ fn conditions_tell_how_near_they_came() {
 }
 
 #[test]
+fn patterns_that_were_not_found_are_told() {
+    for f in fixtures() {
+        let e = one(&f, &f.call("fits", &[Data::text("xyz")]));
+        assert_eq!(e.outcome, Outcome::Normal, "{}", f.python.label());
+        let unfit = |pattern: &str| e.seen.contains(&Seen::Unfit { text: "xyz".into(), pattern: pattern.into() });
+        assert_eq!(["a+b", "c{2}", "d", "x."].map(unfit), [true, true, true, false], "{}: {:?}", f.python.label(), e.seen);
+    }
+}
+
+#[test]
 fn truth_is_tested_as_often_as_without_probes() {
     for f in fixtures() {
         let mut test = TestCase::default();

@@ -12,22 +12,9 @@ const BINARY: &str = env!("CARGO_BIN_EXE_rethrow");
 
 /// Nothing here can be found by chance or by comparisons: what is compared is a checksum, or the object itself.
 const MODULE: &str = "\
+import re
 import zlib
 from dataclasses import dataclass
-
-
-class Field:
-    def __init__(self, limit=None):
-        self.limit = limit
-
-
-class Model:
-    def total(self):
-        whole = 0
-        for field in vars(type(self)).values():
-            if isinstance(field, Field):
-                whole += field.limit
-        return whole
 
 
 class Registry:
@@ -103,15 +90,36 @@ def rename(first, second):
     return first
 
 
+def serial(text):
+    pattern = re.compile(''.join(map(chr, (81, 90, 91, 48, 45, 57, 93, 123, 51, 125, 58, 91, 120, 121, 93, 43))))
+    return 3 // 0 if text and pattern.match(text) else text
+
+
 def area(shape):
     return 1 // getattr(shape, 'd' + str(zlib.crc32(b'x')))
 ";
 
+/// A library to declare things with.
+const DECLARING: &str = "\
+class Field:
+    def __init__(self, limit=None):
+        self.limit = limit
+
+
+class Model:
+    def total(self):
+        whole = 0
+        for field in vars(type(self)).values():
+            if isinstance(field, Field):
+                whole += field.limit
+        return whole
+";
+
 /// The traceback of a crash at these lines, outermost first.
-fn traceback(frames: &[(&str, &str)], error: &str) -> String {
+fn traceback(module: &str, frames: &[(&str, &str)], error: &str) -> String {
     let mut text = "Traceback (most recent call last):\n".to_string();
     for (function, code) in frames {
-        let line = MODULE.lines().position(|l| l.trim() == *code).unwrap() + 1;
+        let line = module.lines().position(|l| l.trim() == *code).unwrap() + 1;
         write!(text, "  File \"/srv/app/stock.py\", line {line}, in {function}\n    {code}\n").unwrap();
     }
     text + error + "\n"
@@ -120,17 +128,22 @@ fn traceback(frames: &[(&str, &str)], error: &str) -> String {
 /// Runs the binary; the test that it wrote, which goes through all frames.
 #[track_caller]
 fn reproduced(name: &str, frames: &[(&str, &str)], error: &str, tests: u32) -> String {
-    let (test, said) = from_trace(name, &traceback(frames, error), tests);
+    reproduced_in(MODULE, name, frames, error, tests)
+}
+
+#[track_caller]
+fn reproduced_in(module: &str, name: &str, frames: &[(&str, &str)], error: &str, tests: u32) -> String {
+    let (test, said) = from_trace(name, module, &traceback(module, frames, error), tests);
     assert!(said.contains(&format!("frame {0} of {0}", frames.len())), "{said}");
     test
 }
 
 #[track_caller]
-fn from_trace(name: &str, trace: &str, tests: u32) -> (String, String) {
+fn from_trace(name: &str, module: &str, trace: &str, tests: u32) -> (String, String) {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("python_values").join(name);
     let _ = std::fs::remove_dir_all(&dir);
     std::fs::create_dir_all(dir.join("src")).unwrap();
-    std::fs::write(dir.join("src/stock.py"), MODULE).unwrap();
+    std::fs::write(dir.join("src/stock.py"), module).unwrap();
     std::fs::write(dir.join("traceback.txt"), trace).unwrap();
     let mut command = Command::new(BINARY);
     command.current_dir(&dir).args(["reproduce", "traceback.txt", "--python", "python3", "--source", "src", "--budget", "90s"]);
@@ -145,7 +158,7 @@ const DIVIDED: &str = "ZeroDivisionError: integer division or modulo by zero";
 #[test]
 fn a_class_is_derived_with_the_members_that_its_base_looks_for() {
     let error = "TypeError: unsupported operand type(s) for +=: 'int' and 'NoneType'";
-    let test = reproduced("model", &[("total", "whole += field.limit")], error, 20_000);
+    let test = reproduced_in(DECLARING, "model", &[("total", "whole += field.limit")], error, 20_000);
     assert!(test.contains("class Thing(Model):") && test.contains("Field()") && test.contains("Thing().total()"), "{test}");
 }
 
@@ -191,6 +204,12 @@ fn keys_are_those_of_the_table_that_did_not_have_another() {
 fn one_argument_may_be_the_text_of_another() {
     let test = reproduced("rename", &[("rename", "return 2 // 0")], DIVIDED, 5_000);
     assert!(test.contains("rename("), "{test}");
+}
+
+#[test]
+fn texts_fit_the_patterns_that_are_made_while_the_program_runs() {
+    let test = reproduced("serial", &[("serial", "return 3 // 0 if text and pattern.match(text) else text")], DIVIDED, 5_000);
+    assert!(test.contains("serial(\"QZ"), "{test}");
 }
 
 #[test]

@@ -83,7 +83,7 @@ const NEGATIVE: &[Negative] = &[
     negative("F20", &[], "impurity", 12_000, 12_000),
     negative("F22", &[], "constant-mining", 400_000, 200_000),
     negative("F23", &[], "detective", 100, 2000),
-    negative("F24", &[], "elephant-brain", 1000, 10_000),
+    negative("F24", &[], "elephant-brain", 2000, 20_000),
     negative("F25", &[], "environment", 60, 600),
 ];
 /// Seeds of the negative runs.

@@ -243,6 +243,21 @@ impl Pool {
         Err(SessionLost(lock(&self.shared.last_failure).clone()))
     }
 
+    /// All in order, in one worker that has run nothing before.
+    pub fn replay(&mut self, program: &Program, tests: &[TestCase]) -> Result<Vec<Execution>, SessionLost> {
+        self.renew();
+        let others = self.lanes.split_off(1);
+        let results = self.execute(program, tests);
+        self.lanes.extend(others);
+        results
+    }
+
+    /// Replaces all workers.
+    pub fn renew(&mut self) {
+        let used = self.lanes.iter_mut().filter_map(Option::take).chain(lock(&self.shared.second_hand).take());
+        used.for_each(|worker| self.shared.retire(worker));
+    }
+
     /// Sees to it that a spare is on its way.
     fn warm_up(&self) {
         let mut spare = lock(&self.shared.spare);

@@ -476,6 +476,7 @@ fn seen(value: SeenValue) -> Seen {
         SeenValue::Int(v) => Seen::Int(v),
         SeenValue::Str(text) => Seen::Str(text.into()),
         SeenValue::Pair(a, b) => Seen::Pair(a.into(), b.into()),
+        SeenValue::Unfit { text, pattern } => Seen::Unfit { text: text.into(), pattern: pattern.into() },
     }
 }
 

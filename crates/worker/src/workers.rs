@@ -80,4 +80,13 @@ impl<N: Naming> Session for Workers<'_, N> {
         self.name(std::slice::from_ref(test));
         self.pool.execute_pristine(self.program, test)
     }
+
+    fn replay(&mut self, tests: &[TestCase]) -> Result<Vec<Execution>, SessionLost> {
+        self.name(tests);
+        self.pool.replay(self.program, tests)
+    }
+
+    fn renew(&mut self) {
+        self.pool.renew();
+    }
 }

@@ -114,10 +114,24 @@ pub fn compare(a: &BlockCoverage, b: &BlockCoverage) -> Ordering {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::execution::Outcome;
     use crate::rng::Rng;
 
     fn covered(levels: &[u8], nearest: u32) -> BlockCoverage {
         BlockCoverage { method: MethodId(0), levels: levels.to_vec(), nearest }
+    }
+
+    /// BBC-5: by the first and the last observed instruction of a block. The nearest of those covered in part tells how far it came.
+    #[test]
+    fn bbc_5_a_block_is_untouched_covered_in_part_or_wholly() {
+        let block = |points: &[u32], distance| EffectiveBlock { points: points.to_vec(), distance };
+        let effective = EffectiveBlocks { blocks: vec![block(&[1, 2], 2), block(&[3, 4, 5], 1), block(&[6, 7], 0)] };
+        for (hits, levels, nearest) in
+            [(vec![1], [1, 0, 0], 1), (vec![1, 2, 3, 4], [2, 1, 0], 2), (vec![1, 2, 3, 4, 5, 6, 7], [2, 2, 2], 0), (vec![], [0, 0, 0], 0)]
+        {
+            let execution = Execution { hits, ..Execution::ended(Outcome::Normal) };
+            assert_eq!(effective.covered(MethodId(0), &execution), covered(&levels, nearest));
+        }
     }
 
     /// BBC-6, its three cases, and BBC-10, the gap of the first.

@@ -29,6 +29,8 @@ pub struct Facts {
     strings: Ring<Arc<str>>,
     /// Texts that were compared with each other and were not equal.
     pairs: Ring<(Arc<str>, Arc<str>)>,
+    unfit: Ring<(Arc<str>, Arc<str>)>,
+    patterns: Ring<Arc<str>>,
     /// Words that exceptions quoted: what was expected, missing or unknown.
     told: Ring<Arc<str>>,
     /// Members that objects were asked for in vain.
@@ -82,6 +84,14 @@ impl Facts {
     /// Texts that were compared with each other and were not equal.
     pub fn pairs(&self) -> &[(Arc<str>, Arc<str>)] {
         &self.pairs.items
+    }
+    /// Texts, each with a regular expression that was not found in it.
+    pub fn unfit(&self) -> &[(Arc<str>, Arc<str>)] {
+        &self.unfit.items
+    }
+    /// Regular expressions that were not found in some text.
+    pub fn patterns(&self) -> &[Arc<str>] {
+        &self.patterns.items
     }
     /// Words that exceptions quoted: what was expected, missing or unknown.
     pub fn told(&self) -> &[Arc<str>] {
@@ -147,6 +157,10 @@ impl Facts {
                 Seen::Int(v) => self.ints.add(*v),
                 Seen::Str(s) => self.strings.add(s.clone()),
                 Seen::Pair(a, b) => self.pairs.add((a.clone(), b.clone())),
+                Seen::Unfit { text, pattern } => {
+                    self.unfit.add((text.clone(), pattern.clone()));
+                    self.patterns.add(pattern.clone());
+                }
             }
         }
         let message = execution.thrown().and_then(|(_, chain)| chain.first()?.message.as_deref());

@@ -45,7 +45,7 @@ pub fn run(evaluator: &mut Evaluator<'_>, program: &Program, rules: &BuildRules,
     let mut rng = Rng::stream(seed, "portfolio");
     // built when a level is first pursued: a deep trace rarely needs all of them
     let mut engines: Vec<Option<Pursuit<'_>>> = (0..wanted).map(|_| None).collect();
-    let mut slice = schedule.first_slice;
+    let mut slice = first_slice(program, wanted, schedule);
     loop {
         let mut moved = false;
         for (level, share) in round(program, evaluator.goal, evaluator.reached(), wanted) {
@@ -77,6 +77,11 @@ pub fn run(evaluator: &mut Evaluator<'_>, program: &Program, rules: &BuildRules,
         }
         slice = slice.saturating_mul(2);
     }
+}
+
+/// Without declared types the outermost level comes first, and some programs are so slow that it would be the only one.
+fn first_slice(program: &Program, wanted: usize, schedule: &Schedule) -> u64 {
+    if program.is_dynamic() && wanted > 1 { schedule.first_slice * 3 / 8 } else { schedule.first_slice }
 }
 
 /// The levels of one round with their share of a slice: inner frames first, because they are quickly met; the outermost right after the first of them if
@@ -117,7 +122,12 @@ const INNER_SHARE: f64 = 0.12;
 type Pursuit<'p> = (usize, Genetic<'p>);
 
 fn pursuit<'p>(program: &'p Program, goal: &CrashGoal, at: (usize, usize), rules: &BuildRules, schedule: &Schedule) -> Pursuit<'p> {
-    (at.1, engine(palette_at(program, goal, at, rules), schedule))
+    let mut engine = engine(palette_at(program, goal, at, rules), schedule);
+    if goal.overflow {
+        // by what contains itself
+        engine.policy.itself = 1.0;
+    }
+    (at.1, engine)
 }
 
 /// Where an inner level was met by members that only its own package sees, this level is tried from there too: what made it crash is lost elsewhere.

@@ -113,6 +113,7 @@ impl Preset {
         // what no published configuration has
         let published = Policy {
             own: 0.0,
+            itself: 1.0,
             repeat: 0.0,
             derive: false,
             trusting: false,

@@ -36,6 +36,8 @@ pub use producers::{Palette, Producer, TargetCall};
 pub struct Policy {
     pub reuse_object: f64,
     pub reuse_primitive: f64,
+    /// How often the object that a call is made on is among what may be its argument: what contains itself mostly recurses without end.
+    pub itself: f64,
     pub null: f64,
     /// A literal comes from a pool, not from the generator.
     pub pool: f64,
@@ -84,6 +86,7 @@ impl Default for Policy {
         Policy {
             reuse_object: 0.7,
             reuse_primitive: 0.3,
+            itself: 0.15,
             null: 0.12,
             pool: 0.6,
             own: 0.2,
@@ -121,6 +124,8 @@ pub struct Maker<'a, 'p> {
     pool: Option<&'a dyn Objects>,
     /// Who takes what is being made.
     taker: Option<Taker>,
+    /// On what it is called.
+    called_on: Option<Var>,
     /// The type arguments of what is being made, and of what is being filled.
     bound: Option<Rc<[Option<Ty>]>>,
     filling: Option<Rc<[Option<Ty>]>>,
@@ -128,7 +133,7 @@ pub struct Maker<'a, 'p> {
 
 impl<'a, 'p> Maker<'a, 'p> {
     pub fn new(palette: &'a Palette<'p>, facts: &'a Facts, policy: &'a Policy, rng: &'a mut Rng, test: TestCase) -> Self {
-        Maker { palette, facts, policy, rng, test, depth: 0, pool: None, taker: None, bound: None, filling: None }
+        Maker { palette, facts, policy, rng, test, depth: 0, pool: None, taker: None, called_on: None, bound: None, filling: None }
     }
 
     /// Objects may also come from `pool`.
@@ -208,9 +213,10 @@ impl<'a, 'p> Maker<'a, 'p> {
     }
 
     fn finish_call(&mut self, method: MethodId, recv: Option<Var>) -> Option<Var> {
-        let outer = self.taker.replace(Taker::called_on(self.palette, &self.test, method, recv));
+        let taker = Taker::called_on(self.palette, &self.test, method, recv);
+        let outer = (self.taker.replace(taker), std::mem::replace(&mut self.called_on, recv));
         let args = self.arguments(method);
-        self.taker = outer;
+        (self.taker, self.called_on) = outer;
         let args = args?;
         let stmt = match self.program().method(method).kind {
             MethodKind::Constructor => Stmt::New { ctor: method, args },
@@ -225,9 +231,20 @@ impl<'a, 'p> Maker<'a, 'p> {
         params.map(|(i, ty)| if i == 0 && outer { self.receiver(*ty) } else { self.value(*ty, Some((method, i))) }).collect()
     }
 
-    /// From now on values are made for that taker.
-    pub fn for_taker(&mut self, taker: Option<Taker>) {
-        self.taker = taker;
+    /// From now on values are made as arguments of that statement.
+    pub fn for_call(&mut self, test: &TestCase, stmt: &Stmt) {
+        self.taker = Taker::at(self.palette, test, stmt);
+        self.called_on = if let Stmt::Call { recv, .. } = stmt { *recv } else { None };
+    }
+
+    /// Mostly without the object that the call is made on.
+    fn others(&mut self, mut known: Vec<Var>) -> Vec<Var> {
+        if let Some(recv) = self.called_on.filter(|v| known.contains(v))
+            && !self.rng.chance(self.policy.itself)
+        {
+            known.retain(|v| *v != recv);
+        }
+        known
     }
 
     /// A non-null value to call something on.
@@ -356,6 +373,7 @@ impl<'a, 'p> Maker<'a, 'p> {
     fn object(&mut self, ty: Ty, param: Option<(MethodId, usize)>) -> Option<Var> {
         let wanted = self.narrowed(ty, param);
         let known = self.assignable_vars(wanted);
+        let known = self.others(known);
         if !known.is_empty() && self.rng.chance(self.policy.reuse_object) {
             return self.rng.pick(&known).copied();
         }

@@ -1,9 +1,11 @@
 //! What no engine can get around: budget, duplicates, the end at the first hit, confirmation, cancellation.
 
 use rethrow_core::execution::{Execution, Outcome};
+use rethrow_core::minimize::{Effort, minimize};
 use rethrow_core::search::{Event, Limits, Stop};
 use rethrow_core::target::{Session, SessionLost};
 use rethrow_core::testcase::{Stmt, TestCase, Value};
+use rethrow_core::toy::run::Interpreter;
 
 use crate::worlds::{self, Pieces, Unlimited, With, World};
 
@@ -102,6 +104,57 @@ fn a_hit_that_a_pristine_run_does_not_show_does_not_count() {
     });
     assert_eq!(session.0.pristine.len(), 1);
     assert!(!events.iter().any(|e| matches!(e, Event::Reached { .. })));
+}
+
+/// `check(12345)` crashes only after a `check(3)`, in the same test or in one before it.
+struct Leaving<'p> {
+    inner: Interpreter<'p>,
+    left: bool,
+    renewed: u32,
+}
+
+impl Session for Leaving<'_> {
+    fn execute(&mut self, batch: &[TestCase]) -> Result<Vec<Execution>, SessionLost> {
+        let mut results = Vec::new();
+        for test in batch {
+            self.left |= test.stmts.contains(&Stmt::Lit(Value::Int(3)));
+            let shown = self.inner.execute_pristine(test)?;
+            results.push(if self.left { shown } else { Execution::ended(Outcome::Normal) });
+        }
+        Ok(results)
+    }
+    fn execute_pristine(&mut self, test: &TestCase) -> Result<Execution, SessionLost> {
+        let left = std::mem::replace(&mut self.left, false);
+        let result = self.execute(std::slice::from_ref(test));
+        self.left = left;
+        Ok(result?.remove(0))
+    }
+    fn replay(&mut self, tests: &[TestCase]) -> Result<Vec<Execution>, SessionLost> {
+        self.left = false;
+        self.execute(tests)
+    }
+    fn renew(&mut self) {
+        self.left = false;
+        self.renewed += 1;
+    }
+}
+
+#[test]
+fn a_hit_that_an_earlier_test_made_possible_is_joined_with_it() {
+    let world = worlds::open_number();
+    let mut session = Leaving { inner: world.session(), left: false, renewed: 0 };
+    let with = With { session: &mut session, limits: &Unlimited, max_evaluations: 1000 };
+    world.evaluate(with, |evaluator| {
+        let batch: Vec<TestCase> = (0..40).chain([12345]).map(|n| check_of(&world, n)).collect();
+        assert_eq!(evaluator.evaluate(batch).err(), Some(Stop::Reproduced));
+        let found = evaluator.found().unwrap().test.clone();
+        assert_eq!(found.stmts[..3], check_of(&world, 3).stmts);
+        assert_eq!((found.len(), &found.stmts[3]), (6, &Stmt::Lit(Value::Int(12345))));
+        let effort = Effort { executions: 100, out_of_time: &|| false };
+        let minimal = minimize(evaluator, &world.program, 1, &found, effort).unwrap();
+        assert!(minimal.stmts.contains(&Stmt::Lit(Value::Int(3))), "what was left behind by candidates must not count: {minimal:?}");
+    });
+    assert_eq!(session.renewed, 1);
 }
 
 #[test]

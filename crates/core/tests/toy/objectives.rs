@@ -73,6 +73,7 @@ fn throws_wanted(world: &World, execution: &Execution) -> bool {
     execution.thrown().is_some_and(|(_, chain)| chain.iter().any(|t| t.exception == world.goal.exception))
 }
 
+/// EVO-25: crash coverage is f = 0, the same type at the same lines.
 #[test]
 fn the_value_is_zero_if_and_only_if_the_goal_is_met() {
     for kind in [Kind::WeightedSum, Kind::StDistance] {
@@ -344,6 +345,43 @@ fn bbc_7_blocks_decide_only_between_equals_and_bbc_8_without_any_branch() {
         assert_eq!(none.value, two.value);
         assert!(all.met && all.rank(&two) == std::cmp::Ordering::Less);
     }
+}
+
+/// BBC-9: blocks from which the target cannot be reached do not count, nor does what is behind it.
+#[test]
+fn bbc_9_only_what_leads_to_the_target_counts() {
+    let text = "
+class Gate {
+  field at int
+  new() {
+  }
+  method pass(n int, m int) {
+    if n != 77 {
+      this.at = 1
+      if m == 3 {
+        this.at = 3
+      }
+      return
+    }
+    this.at = n
+    if m == 5 {
+      throw Bad # bad
+    }
+  }
+}
+";
+    let world = World::new(text, "Bad Gate.pass:bad");
+    let objective = world.objective(Settings { secondary: Secondary::Bbc, ..Kind::StDistance.into() });
+    let score = |n: i32, m: i32| {
+        let mut test = TestCase::default();
+        let args = [n, m].map(|v| test.push(Stmt::Lit(Value::Int(v)))).to_vec();
+        let recv = test.push(Stmt::New { ctor: world.method("Gate", "new"), args: vec![] });
+        test.push(Stmt::Call { method: world.method("Gate", "pass"), recv: Some(recv), args });
+        objective.score(&world.goal, 1, &world.execute(&test))
+    };
+    // both leave the way at the same place: how much of the other way they see is the same
+    assert_eq!(score(1, 3).rank(&score(1, 4)), std::cmp::Ordering::Equal);
+    assert_eq!(score(77, 4).rank(&score(1, 3)), std::cmp::Ordering::Less);
 }
 
 /// P14: what sorts populations is a total order.

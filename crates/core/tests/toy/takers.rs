@@ -1,4 +1,4 @@
-//! Literals of the class that takes them (GRT-4).
+//! What a call is given: literals of the class that takes them (GRT-4), and whether it may be the object itself.
 
 use rethrow_core::rng::Rng;
 use rethrow_core::testcase::build::own::{self, Taker};
@@ -58,4 +58,37 @@ fn the_taker_of_a_value_is_the_class_that_it_is_called_on() {
     maker.call_on(choose, mode).expect("it can be called");
     let given = maker.test.stmts.iter().find_map(|s| if let Stmt::Str(text) = s { Some(text.as_str()) } else { None });
     assert_eq!(given, Some("glob"));
+}
+
+#[test]
+fn an_object_is_its_own_argument_as_often_as_the_policy_says() {
+    const RINGS: &str = r"
+class Ring {
+  field next Ring
+  new() {
+  }
+  method join(next Ring) {
+    this.next = next
+    if next == null {
+      throw Open # crash
+    }
+  }
+}
+";
+    let world = World::new(RINGS, "Open Ring.join:crash");
+    let palette = world.palette(1);
+    let (new, join, facts) = (world.method("Ring", "new"), world.method("Ring", "join"), Default::default());
+    let own = |itself: f64| {
+        let policy = Policy { itself, null: 0.0, ..Policy::default() };
+        let mut rng = Rng::new(1);
+        let joined = |_| {
+            let mut maker = Maker::new(&palette, &facts, &policy, &mut rng, TestCase::default());
+            let ring = maker.call(new).expect("it can be made");
+            maker.call_on(join, ring).expect("it can be called");
+            usize::from(maker.test.stmts.iter().any(|s| matches!(s, Stmt::Call { recv: Some(recv), args, .. } if args.contains(recv))))
+        };
+        (0..100).map(joined).sum::<usize>()
+    };
+    assert_eq!(own(0.0), 0);
+    assert!(own(1.0) > 50, "{}", own(1.0));
 }

@@ -21,6 +21,8 @@ use crate::instrument::runtime::HINT_DESCRIPTOR;
 const MAX_UNITS: usize = distance::MAX_UNITS;
 /// A little more is read, so that a longer string is known to be longer.
 const READ_UNITS: usize = MAX_UNITS * 4;
+/// Longer regular expressions are not reported.
+const MAX_PATTERN: usize = 500;
 const MAX_SEEN: usize = 48;
 const MAX_ELEMENTS: i32 = 20;
 /// Copying a larger collection would cost more than its elements tell.
@@ -72,6 +74,8 @@ struct Hints {
     map_size: jmethodID,
     key_set: jmethodID,
     values: jmethodID,
+    /// Where a matcher keeps its text and its pattern, and that its own text.
+    matcher: Option<[jfieldID; 3]>,
     seen: Mutex<Vec<SeenValue>>,
 }
 
@@ -119,6 +123,7 @@ pub fn install(env: Env, probes: &Probes) -> Result<(), String> {
         map_size: env.method(map, "size", "()I")?,
         key_set: env.method(map, "keySet", "()Ljava/util/Set;")?,
         values: env.method(map, "values", "()Ljava/util/Collection;")?,
+        matcher: matcher_fields(env).ok(),
         seen: Mutex::default(),
     };
     HINTS.set(hints).map_err(|_| "two JVMs in one process")?;
@@ -131,6 +136,13 @@ pub fn install(env: Env, probes: &Probes) -> Result<(), String> {
     let enabled = env.static_field(probe, "hints", "Z")?;
     jni!(env, SetStaticBooleanField, probe.0, enabled, 1);
     Ok(())
+}
+
+fn matcher_fields(env: Env) -> Result<[jfieldID; 3], String> {
+    let (matcher, pattern) = (env.class("java/util/regex/Matcher")?, env.class("java/util/regex/Pattern")?);
+    let text = env.field(matcher, "text", "Ljava/lang/CharSequence;")?;
+    let parent = env.field(matcher, "parentPattern", "Ljava/util/regex/Pattern;")?;
+    Ok([text, parent, env.field(pattern, "pattern", "Ljava/lang/String;")?])
 }
 
 /// The values compared since the last call.
@@ -166,6 +178,27 @@ impl Hints {
             HintOp::ContainsKey => self.nearest(env, self.part_of_map(env, a, self.key_set)?, b),
             HintOp::ContainsValue => self.nearest(env, self.part_of_map(env, a, self.values)?, b),
             HintOp::IsEmpty => self.size(env, a).map(f64::from),
+            HintOp::StringMatches => {
+                self.remember_pattern(env, a, b);
+                None
+            }
+            HintOp::Matches => {
+                let [text, parent, pattern] = self.matcher.filter(|_| !a.is_null())?;
+                let parent = jni!(env, GetObjectField, a, parent);
+                if !parent.is_null() {
+                    self.remember_pattern(env, jni!(env, GetObjectField, a, text), jni!(env, GetObjectField, parent, pattern));
+                }
+                None
+            }
+        }
+    }
+
+    /// A text that a regular expression is looked for in. That it is not found is not known yet, but then texts that fit are as good.
+    fn remember_pattern(&self, env: Env, text: jobject, pattern: jobject) {
+        let is_short = |object: jobject, most: usize| !object.is_null() && env.is_instance(object, self.string.0) && env.string_len(object) <= most;
+        if is_short(text, MAX_UNITS) && is_short(pattern, MAX_PATTERN) {
+            let [text, pattern] = [(text, MAX_UNITS), (pattern, MAX_PATTERN)].map(|(object, most)| String::from_utf16_lossy(&env.utf16(object, most)));
+            self.see(SeenValue::Unfit { text, pattern });
         }
     }
 

@@ -283,6 +283,8 @@ fn known_predicate(member: &MemberRef<'_>) -> Option<HintOp> {
         (b"containsValue", b"(Ljava/lang/Object;)Z") => Some(HintOp::ContainsValue),
         (b"isEmpty", b"()Z") if in_string => Some(HintOp::StringIsEmpty),
         (b"isEmpty", b"()Z") => Some(HintOp::IsEmpty),
+        (b"matches", b"(Ljava/lang/String;)Z") if in_string => Some(HintOp::StringMatches),
+        (b"matches" | b"find" | b"lookingAt", b"()Z") if member.owner == "java/util/regex/Matcher" => Some(HintOp::Matches),
         _ => None,
     }
 }

@@ -47,6 +47,9 @@ pub fn options(config: &SessionConfig, scratch: &Path) -> Vec<Vec<u8>> {
     if config.assertions {
         options.push(b"-ea".to_vec());
     }
+    if let Some(depth) = config.trace_depth {
+        options.push(format!("-XX:MaxJavaStackTraceDepth={depth}").into_bytes());
+    }
     // A heap that grows and shrinks around each large array costs more in page faults than the test itself.
     options.extend(["-Xms", "-Xmx"].map(|o| format!("{o}{}m", config.heap_mb.max(32)).into_bytes()));
     let error_file = scratch.join("hs_err.log");
@@ -87,5 +90,6 @@ mod tests {
         assert!(!has(&config(8), "-Xlog:disable") && has(&config(11), "-Xlog:disable"));
         assert!(!has(&config(21), UNSAFE[0]) && has(&config(25), UNSAFE[0]));
         assert!(!has(&config(17), "-ea") && has(&SessionConfig { assertions: true, ..config(17) }, "-ea"));
+        assert!(has(&SessionConfig { trace_depth: Some(200), ..config(17) }, "-XX:MaxJavaStackTraceDepth=200"));
     }
 }

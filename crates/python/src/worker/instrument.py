@@ -9,7 +9,7 @@ import sys
 
 OPERATORS = {ast.Eq: 'eq', ast.NotEq: 'ne', ast.Lt: 'lt', ast.LtE: 'le', ast.Gt: 'gt', ast.GtE: 'ge', ast.Is: 'is', ast.IsNot: 'isnot', ast.In: 'in',
              ast.NotIn: 'notin'}
-HELPERS = ['_rt_h', '_rt_u', '_rt_d', '_rt_us', '_rt_s', '_rt_b', '_rt_t', '_rt_m', '_rt_ch', '_rt_c'] + ['_rt_' + op for op in OPERATORS.values()]
+HELPERS = ['_rt_h', '_rt_u', '_rt_d', '_rt_us', '_rt_s', '_rt_b', '_rt_t', '_rt_m', '_rt_ch', '_rt_c', '_rt_p'] + ['_rt_' + op for op in OPERATORS.values()]
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 TEXTS = tuple(getattr(ast, name) for name in ('JoinedStr', 'TemplateStr') if hasattr(ast, name))
 PLACES_IN_TEXTS = sys.version_info >= (3, 12)
@@ -135,7 +135,14 @@ class Instrumenter:
                 node.guard = self.condition(node.guard)
             node.body = self.block(node.body, node)
             return node
+        if is_pattern_use(node):
+            return self.pattern_use(self.fields(node))
         return self.fields(node)
+
+    def pattern_use(self, node):
+        used = call('_rt_p', [node.func] + node.args, node)
+        used.keywords = node.keywords
+        return used
 
     def comprehension(self, node):
         number = self.branches.get((node.iter.lineno, node.iter.col_offset))
@@ -204,6 +211,12 @@ def is_constant(node):
 def is_text_test(node):
     return (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in TEXT_METHODS and not node.keywords
             and not any(isinstance(a, ast.Starred) for a in node.args))
+
+
+def is_pattern_use(node):
+    """What patterns have as methods. Only on one line: a call is where its name is, and a helper's where it begins."""
+    return (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in PATTERN_METHODS and node.args
+            and node.func.end_lineno == node.lineno)
 
 
 def located(node, at):

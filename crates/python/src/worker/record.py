@@ -6,6 +6,7 @@ worked out for values of built-in types only, and a limited number of times for 
 import builtins
 import itertools
 import operator
+import re
 import sys
 
 BUDGET = 24
@@ -23,6 +24,11 @@ BUILTIN_METHOD = type(''.isdigit)
 TEXT_TESTS = frozenset(('isdigit', 'isalpha', 'isalnum', 'isspace', 'isupper', 'islower', 'isdecimal', 'isnumeric', 'isidentifier', 'istitle', 'isascii',
                         'isprintable'))
 TEXT_METHODS = TEXT_TESTS | {'startswith', 'endswith'}
+PATTERN_METHODS = frozenset(('match', 'search', 'fullmatch', 'findall', 'sub', 'subn'))
+#: Patterns told for one test, and how long they and the texts that do not fit may be.
+MAX_UNFIT, MAX_UNFIT_TEXT, MAX_UNFIT_PATTERN = 24, 200, 1000
+PATTERN_TYPE = type(re.compile(''))
+FUNCTION_TYPE = type(lambda: None)
 
 
 class Limits:
@@ -45,6 +51,7 @@ def make_recorder(points, branches, chain=(), places=None):
     every_point, every_branch = range(points), range(branches)
     written = [number(n) for n in every_branch]
     seen = {}
+    unfit = {}
     safe = {}
     near = {}
 
@@ -364,12 +371,35 @@ def make_recorder(points, branches, chain=(), places=None):
             up[n] = least
         return r
 
+    def p(method, *args, **named):
+        """A text is looked at with a pattern."""
+        r = method(*args, **named)
+        if (r is None or (type(r) is list and not r) or any(r is given for given in args[1:])) and len(unfit) < MAX_UNFIT:
+            see_unfit(method, args)
+        return r
+
+    def see_unfit(method, args):
+        """A text that a pattern was not found in."""
+        # Since 3.10 they are of a class below.
+        if issubclass(type(method), BUILTIN_METHOD) and type(method.__self__) is PATTERN_TYPE:
+            pattern = method.__self__.pattern
+        elif type(method) is FUNCTION_TYPE and method.__module__ == 're' and len(args) > 1:
+            pattern, args = getattr(args[0], 'pattern', None) if type(args[0]) is PATTERN_TYPE else args[0], args[1:]
+        else:
+            return
+        looked_at = args[1] if method.__name__ in ('sub', 'subn') and len(args) > 1 else args[0]
+        if type(pattern) is bytes and type(looked_at) is bytes:
+            pattern, looked_at = pattern.decode('latin-1'), looked_at.decode('latin-1')
+        if type(pattern) is str and type(looked_at) is str and len(pattern) <= MAX_UNFIT_PATTERN and len(looked_at) <= MAX_UNFIT_TEXT:
+            unfit[(looked_at, pattern)] = None
+
     def begin(steps):
         hits[:] = no_hits
         up[:] = no_seen
         down[:] = no_seen
         left[:] = full
         seen.clear()
+        unfit.clear()
         reach[:] = walks[:] = [0] * len(chain)
         limit(steps)
 
@@ -401,6 +431,7 @@ def make_recorder(points, branches, chain=(), places=None):
                 values.append(b'\2' + text(value[0]) + text(value[1]))
             elif -1 << 63 <= value < 1 << 63:
                 values.append(b'\0' + signed(value))
+        values.extend(b'\3' + text(looked_at) + text(pattern) for looked_at, pattern in unfit)
         return numbers(found), many(touched), many(values), numbers(reach)
 
     def show():
@@ -421,7 +452,8 @@ def make_recorder(points, branches, chain=(), places=None):
                 seen[value] = None
 
     helpers = dict(_rt_h=hits, _rt_u=up, _rt_d=down, _rt_us=up.__setitem__, _rt_b=b, _rt_t=t, _rt_eq=eq, _rt_ne=ne, _rt_lt=lt, _rt_le=le, _rt_gt=gt,
-                   _rt_ge=ge, _rt_is=is_, _rt_isnot=isnot, _rt_in=in_, _rt_notin=notin, _rt_m=m, _rt_ch=ch, _rt_c=c)
+                   _rt_ge=ge, _rt_is=is_, _rt_isnot=isnot, _rt_in=in_, _rt_notin=notin, _rt_m=m, _rt_ch=ch, _rt_c=c,
+                   _rt_p=p)
     for name, helper in helpers.items():
         setattr(builtins, name, helper)
     limit(None)

@@ -7,7 +7,7 @@ import select
 import traceback
 import warnings
 
-VERSION = 8
+VERSION = 9
 #: Patterns of regular expressions that are remembered.
 MAX_PATTERNS = 2000
 PREPARING = 0xffffffff

@@ -149,7 +149,7 @@ mod tests {
         assert!((got - want).abs() <= 1e-9 * want.abs().max(1e-6), "{got} is not {want}");
     }
 
-    /// P22: `scipy.stats.fisher_exact`, SciPy 1.x.
+    /// P22, BBC-13: `scipy.stats.fisher_exact`, SciPy 1.x.
     #[test]
     fn p22_fisher() {
         for (a, b, p) in [
@@ -178,7 +178,7 @@ mod tests {
         close(Table { a: (0, 3), b: (0, 3) }.odds_ratio(), 1.0);
     }
 
-    /// P22: `scipy.stats.mannwhitneyu`, two-sided, exact without ties and asymptotic with them; Â12 by its definition.
+    /// P22, BBC-13: `scipy.stats.mannwhitneyu`, two-sided, exact without ties and asymptotic with them; Â12 by its definition.
     #[test]
     fn p22_rank_sum_and_a12() {
         let cases: [(&[f64], &[f64], f64, f64); 7] = [

@@ -270,6 +270,7 @@ impl Platform for Java {
         session.sandbox = sandbox_mode(config.sandbox);
         session.lazy = initialised_by_tests(&aligned.goal);
         session.assertions = self.needs_assertions(&aligned.goal);
+        session.trace_depth = trace_depth(&aligned.goal);
         let session = launch::start(&aligned.program, &watch, &session).map_err(|e| failed(e.to_string()))?;
         Ok(Started { session: Box::new(session), plan: watch.plan, problems: watch.problems })
     }
@@ -310,6 +311,13 @@ impl Platform for Java {
     fn suites(&self) -> &dyn Suites {
         self
     }
+}
+
+/// Enough of a stack to recognise the goal. Where a recursion overflows, every handler on the way out may throw again, and each exception walks as far.
+fn trace_depth(goal: &CrashGoal) -> Option<u32> {
+    const LEAST: usize = 128;
+    let frames = LEAST + 4 * goal.total;
+    (!goal.overflow).then(|| frames.min(1024) as u32)
 }
 
 impl Suites for Java {

@@ -146,6 +146,7 @@ impl Maker<'_, '_> {
             _ => None,
         };
         let made: Vec<Var> = self.vars().filter(|v| matches!(self.test.stmt(*v), Stmt::New { .. } | Stmt::Call { .. })).collect();
+        let made = self.others(made);
         let fitting: Vec<Var> = made.iter().copied().filter(|v| wanted.is_some_and(|t| self.may_be(*v, t))).collect();
         match (self.rng.pick(&fitting), self.rng.pick(&made)) {
             (Some(v), _) if self.rng.chance(self.policy.reuse_object) => Some(*v),

@@ -111,6 +111,10 @@ impl LiteralPool {
             if let Ok(v) = word.trim_matches('.').parse::<i64>() {
                 self.add_int(v);
             }
+            if let Some(v) = word.strip_prefix("0x").and_then(|digits| i64::from_str_radix(digits, 16).ok()) {
+                self.add_int(v);
+                self.add_string(&v.to_string());
+            }
         }
         for quote in ['"', '\'', '`'] {
             for inner in message.split(quote).skip(1).step_by(2) {
@@ -376,6 +380,12 @@ pub fn text(palette: &Palette<'_>, facts: &Facts, policy: &Policy, rng: &mut Rng
     {
         return pattern::sample(p, rng);
     }
+    if policy.follows
+        && rng.chance(LOOKED_FOR)
+        && let Some(p) = rng.pick(facts.patterns())
+    {
+        return pattern::sample(p, rng);
+    }
     if rng.chance(TOLD)
         && let Some(word) = rng.pick(facts.told())
     {
@@ -470,6 +480,8 @@ const NOTATION_KNOWN: f64 = 0.22;
 const NOTATION_UNKNOWN: f64 = 0.08;
 /// How often a text comes from a pattern, where the program has some.
 const PATTERN: f64 = 0.2;
+/// How often it comes from one that was not found in a text.
+const LOOKED_FOR: f64 = 0.12;
 
 /// One token: of the program's constants, a small number, or a word.
 pub fn token(palette: &Palette<'_>, rng: &mut Rng) -> String {

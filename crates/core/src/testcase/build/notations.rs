@@ -43,6 +43,8 @@ const ALL: &[Notation] = &[
         samples: &[
             "a: 1", "- a\n- b", "a: &b 1\nc: *b", "{a: [1, 2]}", "a: |\n  b\n", "? a\n: b", "!!str 1", "!a b", "a: 2001-12-14", "2001-12-14t21:59:43.10-05:00",
             "a: 0o14", "--- a\n...\n", "%YAML 1.1\n---\na", "<<: {a: 1}", "a: 'b'", "# a", "a:\n  b: 1\n", "a: >-\n  b", "- - a", "a: 1:30", "&a [*a]", "a: .inf",
+            "!!bool a", "!!int a", "!!float a", "!!timestamp a", "!!binary a", "!!set {a, b}", "!!omap [a: 1]", "!!pairs [a: 1]", "!!map a", "!!seq a", "!!null a",
+            "a: !!int b", "!<tag:yaml.org,2002:str> a",
         ],
     },
     Notation {
@@ -58,10 +60,11 @@ const ALL: &[Notation] = &[
         samples: &["a,b\n1,2\n", "\"a\",\"b \"\"c\"\"\"", "a;b", "a\tb", ",,\n", "\"a", "a|b", "a,\"b\nc\"", "a\r\nb"],
     },
     Notation {
-        evidence: &["xml", "dom4j", "sax", "xstream", "soap", "rss", "svg", "xsl", "etree"],
+        evidence: &["xml", "dom4j", "sax", "xstream", "soap", "rss", "feed", "svg", "xsl", "etree"],
         samples: &[
             "<a/>", "<a b=\"c\">d</a>", "<?xml version=\"1.0\"?><a><b/></a>", "<!DOCTYPE a [<!ENTITY e \"b\">]><a>&e;</a>", "<a><![CDATA[b]]></a>",
-            "<a xmlns:b=\"c\"><b:d/></a>", "<!-- a --><b/>", "<a>&lt;&#65;</a>", "<a", "<a><b></a>", "<?a b?>", "</a>", "<a b='c' b='d'/>",
+            "<a xmlns:b=\"c\"><b:d/></a>", "<!-- a --><b/>", "<a>&lt;&#65;</a>", "<a", "<a><b></a>", "<?a b?>", "</a>", "<a b='c' b='d'/>", "<a>&#1114112;</a>",
+            "<rss version=\"2.0\"><channel><title>a</title></channel></rss>",
         ],
     },
     Notation {

@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::rng::Rng;
-use crate::testcase::build::{Taker, splice};
+use crate::testcase::build::splice;
 use crate::testcase::validity::operand_ty;
 use crate::testcase::{Stmt, TestCase};
 
@@ -22,7 +22,7 @@ pub fn apply(context: &Context<'_, '_>, rng: &mut Rng, test: &TestCase, at: usiz
     let mut made = None;
     let longer = splice(test, at, |head| {
         let mut maker = context.maker_of(rng, head);
-        maker.for_taker(Taker::at(context.palette, test, stmt));
+        maker.for_call(test, stmt);
         made = maker.value(ty, Some((method, if matches!(stmt, Stmt::New { .. }) { n + receiver } else { n })));
         made.map(|_| maker.test)
     })?;

@@ -1,9 +1,11 @@
 //! Edits of a text: the four of guided random testing (insert, remove, replace a character or substring), and structure without a grammar: tokens of
 //! the program's constants, parts copied, moved, repeated, wrapped in brackets, cut.
 
+use std::sync::Arc;
+
 use super::Context;
 use crate::rng::Rng;
-use crate::testcase::build::literals;
+use crate::testcase::build::{literals, pattern};
 
 const MAX_CHARS: usize = 300;
 /// How often a part that was compared with something else becomes what it was compared with, and one that is no number becomes one.
@@ -14,7 +16,7 @@ const PAIRS: [(&str, &str); 8] = [("(", ")"), ("[", "]"), ("{", "}"), ("<", ">")
 pub fn edit(context: &Context<'_, '_>, rng: &mut Rng, s: &str) -> String {
     let mut chars: Vec<char> = s.chars().collect();
     loop {
-        if context.policy.follows && rng.chance(FOLLOW) && (make_number(context, rng, &mut chars) || follow_comparison(context, rng, &mut chars)) {
+        if context.policy.follows && rng.chance(FOLLOW) && follow(context, rng, &mut chars) {
             break;
         }
         match rng.below(15) {
@@ -41,6 +43,30 @@ pub fn splice(rng: &mut Rng, a: &str, b: &str) -> String {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let (cut, from) = (rng.below(a.len() + 1), rng.below(b.len() + 1));
     a[..cut].iter().chain(&b[from..]).take(MAX_CHARS).collect()
+}
+
+/// As executions showed that the program would have it. Whether there was something to change.
+fn follow(context: &Context<'_, '_>, rng: &mut Rng, chars: &mut Vec<char>) -> bool {
+    make_number(context, rng, chars) || make_fitting(context, rng, chars) || follow_comparison(context, rng, chars)
+}
+
+/// A part that a regular expression was not found in becomes a text that fits, or has one at its beginning, its end or in it. Whether there was such a part.
+fn make_fitting(context: &Context<'_, '_>, rng: &mut Rng, chars: &mut Vec<char>) -> bool {
+    if context.facts.unfit().is_empty() || rng.chance(0.5) {
+        return false;
+    }
+    let text: String = chars.iter().collect();
+    let fitting: Vec<&(Arc<str>, Arc<str>)> = context.facts.unfit().iter().filter(|(have, _)| text.contains(&**have)).collect();
+    let Some((have, pattern)) = rng.pick(&fitting) else { return false };
+    let sample = pattern::sample(pattern, rng);
+    let at = text.find(&**have).unwrap_or(0);
+    let (from, to) = match rng.below(4) {
+        0 | 1 => (at, at + have.len()),
+        2 => (at, at),
+        _ => (at + have.len(), at + have.len()),
+    };
+    *chars = [&text[..from], &sample, &text[to..]].concat().chars().collect();
+    true
 }
 
 /// What was compared is mostly a piece of what was given: here it becomes what it was compared with, as the program would have it. Case is not looked

@@ -45,7 +45,9 @@ fn on_object(context: &Context<'_, '_>, rng: &mut Rng, test: &TestCase, last: us
     };
     let made = object.0 as usize + 1;
     let at = made + rng.below(last - made + 1);
-    let ty = test.ty(context.palette.program, object).as_ref()?;
+    // what a class of the test's own does is mostly decided by what it was declared with
+    let derived = test.derived_from(object).filter(|ty| !context.palette.touchers(*ty).is_empty());
+    let ty = derived.or_else(|| test.ty(context.palette.program, object).as_ref())?;
     let method = context.change_of(rng, ty)?;
     splice(test, at, |head| {
         let mut maker = context.maker_of(rng, head);

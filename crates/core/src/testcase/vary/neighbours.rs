@@ -40,6 +40,8 @@ impl Clues {
                     clues.tokens.extend([a.to_string(), b.to_string()]);
                     clues.pairs.extend([(a.to_string(), b.to_string()), (b.to_string(), a.to_string())]);
                 }
+                // there is no end of texts that fit
+                Seen::Unfit { .. } => {}
             }
         }
         clues.tokens.retain(|t| !t.is_empty() && t.len() <= 12);
