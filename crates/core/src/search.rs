@@ -227,6 +227,10 @@ impl<'a> Evaluator<'a> {
     pub fn remember_ends(&mut self) {
         self.ends = Some(FxHashMap::default());
     }
+    /// From now on, hits that only a worker's history made possible are set aside and nothing more.
+    pub fn leave_history(&mut self) {
+        self.history.close();
+    }
     /// The statement at which a test that was evaluated threw.
     pub fn end_of(&self, test: &TestCase) -> Option<u32> {
         self.ends.as_ref()?.get(&key(test)).copied()

@@ -244,16 +244,8 @@ impl TestCase {
     pub fn derived_from(&self, var: Var) -> Option<TypeId> {
         let Stmt::Data(Data::Made { class, .. }) = self.stmt(var) else { return None };
         let Data::Class { bases, .. } = &**class else { return None };
-        bases.iter().find_map(|base| match base {
-            Data::Var(v) => {
-                if let Stmt::Class(ty) = self.stmt(*v) {
-                    ty.as_ref()
-                } else {
-                    None
-                }
-            }
-            _ => None,
-        })
+        let class_of = |base: &Data| if let Data::Var(v) = base { Some(self.stmt(*v)) } else { None };
+        bases.iter().filter_map(class_of).find_map(|stmt| if let Stmt::Class(ty) = stmt { ty.as_ref() } else { None })
     }
     /// Inserts `stmt` before index `at`; later variables move up by one.
     pub fn insert(&mut self, at: usize, stmt: Stmt) -> Var {

@@ -29,7 +29,9 @@ pub struct Facts {
     strings: Ring<Arc<str>>,
     /// Texts that were compared with each other and were not equal.
     pairs: Ring<(Arc<str>, Arc<str>)>,
+    /// Texts, each with a regular expression that was looked for in it.
     unfit: Ring<(Arc<str>, Arc<str>)>,
+    /// Those expressions, each once however many texts it met.
     patterns: Ring<Arc<str>>,
     /// Words that exceptions quoted: what was expected, missing or unknown.
     told: Ring<Arc<str>>,
@@ -85,11 +87,11 @@ impl Facts {
     pub fn pairs(&self) -> &[(Arc<str>, Arc<str>)] {
         &self.pairs.items
     }
-    /// Texts, each with a regular expression that was not found in it.
+    /// Texts, each with a regular expression that was looked for in it, mostly in vain.
     pub fn unfit(&self) -> &[(Arc<str>, Arc<str>)] {
         &self.unfit.items
     }
-    /// Regular expressions that were not found in some text.
+    /// Regular expressions that were looked for in some text, mostly in vain.
     pub fn patterns(&self) -> &[Arc<str>] {
         &self.patterns.items
     }

@@ -42,10 +42,16 @@ impl History {
         self.past.push_back(Past { test: test.clone(), whole });
     }
 
+    /// From now on no hit is looked into: published configurations know no such thing.
+    pub fn close(&mut self) {
+        self.enquiries = MAX_ENQUIRIES;
+    }
+
     /// Whether another hit is worth looking into.
     pub fn enquire(&mut self) -> bool {
-        self.enquiries += 1;
-        self.enquiries <= MAX_ENQUIRIES
+        let more = self.enquiries < MAX_ENQUIRIES;
+        self.enquiries += u32::from(more);
+        more
     }
 
     /// The test behind what an earlier one left for it, if `hits` says that the tests before it, in order, are why it hits. Nothing is left of the history.

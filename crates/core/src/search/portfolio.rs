@@ -38,6 +38,9 @@ impl Default for Schedule {
 
 /// Searches until the wanted level is met or something stops it; what was found stands in the evaluator.
 pub fn run(evaluator: &mut Evaluator<'_>, program: &Program, rules: &BuildRules, schedule: &Schedule, seed: u64) -> Stop {
+    if !schedule.policy.follows {
+        evaluator.leave_history();
+    }
     if let Some(settings) = &schedule.beacon {
         return beacon::run(evaluator, program, settings, seed);
     }

@@ -15,6 +15,8 @@
 //! | a text that is picked is changed | 1 of 3 times (EVO-18) | 1 of 3 | 0.7 |
 //! | a literal is one of the class that takes it | never | never | 0.2 |
 //! | an insertion repeats a call | never | never | 0.12 |
+//! | an object may be the argument of its own call | always | always | 0.15; always where the crash is a recursion |
+//! | a hit that only earlier tests made possible | set aside | set aside | joined with the one it needs |
 //! | longest initial test | 40 | 40 | 12 |
 //!
 //! *Paper or tool.* Where a paper and its tool differ: `evocrash` follows the paper (µ+λ, where the tool is monotonic; the value 1 for a blocked line

@@ -157,6 +157,20 @@ fn a_hit_that_an_earlier_test_made_possible_is_joined_with_it() {
     assert_eq!(session.renewed, 1);
 }
 
+/// Published configurations: a hit that does not come again is none.
+#[test]
+fn no_history_is_looked_into_where_none_is_wanted() {
+    let world = worlds::open_number();
+    let mut session = Leaving { inner: world.session(), left: false, renewed: 0 };
+    let with = With { session: &mut session, limits: &Unlimited, max_evaluations: 1000 };
+    world.evaluate(with, |evaluator| {
+        evaluator.leave_history();
+        assert!(evaluator.evaluate(vec![check_of(&world, 3), check_of(&world, 12345)]).is_ok());
+        assert_eq!((evaluator.reached(), evaluator.evaluations()), (0, 2));
+    });
+    assert_eq!(session.renewed, 0);
+}
+
 #[test]
 fn a_test_that_fresh_processes_refute_does_not_count_again_and_another_does() {
     let world = worlds::open_number();

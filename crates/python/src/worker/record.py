@@ -384,7 +384,7 @@ def make_recorder(points, branches, chain=(), places=None):
         if issubclass(type(method), BUILTIN_METHOD) and type(method.__self__) is PATTERN_TYPE:
             pattern = method.__self__.pattern
         elif type(method) is FUNCTION_TYPE and method.__module__ == 're' and len(args) > 1:
-            pattern, args = getattr(args[0], 'pattern', None) if type(args[0]) is PATTERN_TYPE else args[0], args[1:]
+            pattern, args = args[0].pattern if type(args[0]) is PATTERN_TYPE else args[0], args[1:]
         else:
             return
         looked_at = args[1] if method.__name__ in ('sub', 'subn') and len(args) > 1 else args[0]

@@ -50,7 +50,7 @@ fn follow(context: &Context<'_, '_>, rng: &mut Rng, chars: &mut Vec<char>) -> bo
     make_number(context, rng, chars) || make_fitting(context, rng, chars) || follow_comparison(context, rng, chars)
 }
 
-/// A part that a regular expression was not found in becomes a text that fits, or has one at its beginning, its end or in it. Whether there was such a part.
+/// A part that a regular expression was looked for in becomes a text that fits, or gets one before or behind it. Whether there was such a part.
 fn make_fitting(context: &Context<'_, '_>, rng: &mut Rng, chars: &mut Vec<char>) -> bool {
     if context.facts.unfit().is_empty() || rng.chance(0.5) {
         return false;
