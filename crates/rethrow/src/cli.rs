@@ -254,6 +254,9 @@ pub struct DoctorArgs {
 pub struct JailArgs {
     #[command(flatten)]
     pub jail: JailOptions,
+    /// TCP on the loopback of a network that only the command is in, for programs whose processes talk to each other
+    #[arg(long)]
+    pub loopback: bool,
     /// The command and its arguments, after `--`
     #[arg(last = true, required = true, value_name = "CMD")]
     pub command: Vec<OsString>,

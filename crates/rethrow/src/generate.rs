@@ -21,6 +21,7 @@ use rethrow_core::probe::ProbePlan;
 use rethrow_core::program::{Program, TypeId};
 use rethrow_core::search::grt::{Component, Generator, Round, Settings, World};
 use rethrow_core::search::{Limits, Stop};
+use rethrow_core::target::suite::SuiteFile;
 use rethrow_core::testcase::TestCase;
 use rethrow_worker::process::Scratch;
 
@@ -52,6 +53,8 @@ const TAIL_MAX: Duration = Duration::from_secs(25);
 const TAIL_MAX_SHARE: f64 = 0.6;
 /// So often it is looked whether tests found so far can be compiled and run beside the search …
 const SLICE: Duration = Duration::from_millis(400);
+/// … every so often where all of them are waited for …
+const BESIDE: Duration = Duration::from_millis(100);
 /// … for the first time after this share of it, then again after such a share …
 const AHEAD_FIRST: f64 = 0.1;
 const AHEAD_EVERY: f64 = 0.2;
@@ -64,6 +67,8 @@ const COMPILE_SHARE: f64 = 0.4;
 const PART_MIN: Duration = Duration::from_millis(1500);
 /// However slow the compiler seems, so many tests are tried.
 const MIN_TESTS: usize = 60;
+/// The search goes on after a tail only if it has at least this long.
+const AGAIN: Duration = Duration::from_secs(2);
 /// Starting a fresh process, and looking for defects, takes that long or more.
 const RUNNING: Duration = Duration::from_millis(2500);
 const POLL: Duration = Duration::from_millis(5);
@@ -169,7 +174,7 @@ impl Walk<'_> {
         record.elapsed_ms.prepare = begun.elapsed().as_millis() as u64;
         let fresh = Fresh::new(self.config, self.program, self.suites, self.scratch)?;
         let mut making = Making { generator, fresh, regression: Regression::new(self.suites) };
-        let stop = self.search(&mut making, &mut *started.session, emit)?;
+        let stop = self.search_while_time_is_left(&mut making, &mut *started.session, emit)?;
         record.elapsed_ms.search = begun.elapsed().as_millis() as u64;
         if let Stop::SessionLost(why) = &stop
             && making.generator.kept.is_empty()
@@ -183,10 +188,48 @@ impl Walk<'_> {
         Ok(())
     }
 
+    /// How long the tail takes is a guess of a cold compiler. Where it was guessed too long, the search goes on.
+    fn search_while_time_is_left(&self, making: &mut Making<'_, '_>, session: &mut dyn Live, emit: &mut dyn FnMut(Event)) -> Result<Stop, UserError> {
+        loop {
+            let stop = self.search(making, session, emit)?;
+            if stop != Stop::BudgetSpent || making.generator.is_done() || self.config.max_evaluations.is_some() {
+                return Ok(stop);
+            }
+            let stop = self.catch_up(making, session, emit)?;
+            if stop != Stop::BudgetSpent || Instant::now() + AGAIN > self.search_end(making.needed()) {
+                return Ok(stop);
+            }
+        }
+    }
+
+    /// Compiles and runs all that is open, while the search goes on beside it.
+    fn catch_up(&self, making: &mut Making<'_, '_>, session: &mut dyn Live, emit: &mut dyn FnMut(Event)) -> Result<Stop, UserError> {
+        let latest = self.end() - RUNNING;
+        session.clock().set(latest + OVERRUN);
+        let mut all_in = false;
+        loop {
+            making.fresh.tick(self.end())?;
+            let left = latest.saturating_duration_since(Instant::now());
+            if left.is_zero() || (all_in && making.fresh.is_idle()) {
+                return Ok(Stop::BudgetSpent);
+            }
+            if !all_in && !making.fresh.is_busy() {
+                let room = self.room(&making.fresh, left);
+                all_in = making.regression.open(&making.generator) <= room;
+                making.choose(self.program, session, (room, false), self.end())?;
+                continue;
+            }
+            let stop = self.search_until(&mut making.generator, session, latest.min(Instant::now() + BESIDE), emit);
+            if stop != Stop::BudgetSpent || making.generator.is_done() {
+                return Ok(stop);
+            }
+        }
+    }
+
     /// The search in slices: between them, tests found so far are compiled and run beside it.
     fn search(&self, making: &mut Making<'_, '_>, session: &mut dyn Live, emit: &mut dyn FnMut(Event)) -> Result<Stop, UserError> {
         let begun = Instant::now();
-        let whole = self.search_end(None).saturating_duration_since(begun);
+        let whole = self.search_end(making.needed()).saturating_duration_since(begun);
         // what is compiled when depends on the clock, which must not decide anything where the number of tests is given
         if self.config.max_evaluations.is_some() {
             return Ok(self.search_until(&mut making.generator, session, self.search_end(None), emit));
@@ -221,14 +264,31 @@ impl Walk<'_> {
         session.clock().set(end);
         let until = begun + errors::share(end.saturating_duration_since(begun));
         let search = errors::Search { program: self.program, plan, suites: self.suites, generator: &making.generator, types: self.types, until };
-        let mut failing = search.files(session)?;
+        let failing = search.files(session)?;
+        self.work_off(&mut making, session, failing)?;
+        making.fresh.settle(Instant::now())?;
+        record.elapsed_ms.confirm = begun.elapsed().as_millis() as u64;
+        record.compiled_per_s = making.fresh.rate;
+        let page = page::page(self.program, self.types, &making.generator);
+        let (files, losses) = making.fresh.into_files();
+        for (file, _) in &files {
+            let path = self.config.out.join(&file.path);
+            write_quickly(&path, file.text.as_bytes()).map_err(|e| UserError::RunDirUnusable { path: path.clone(), why: e.to_string() })?;
+        }
+        record.note_suite(&files, losses, making.regression.unsteady);
+        self.write(&self.config.run_dir.join("coverage.md"), &page)
+    }
+
+    /// Compiles and runs `first`, then what is chosen, until nothing is open or no time is left.
+    fn work_off(&self, making: &mut Making<'_, '_>, session: &mut dyn Live, mut first: Vec<SuiteFile>) -> Result<(), UserError> {
+        let end = self.end();
         let (mut exhausted, mut doubtful) = (false, false);
         while Instant::now() < end + GRACE {
             making.fresh.tick(end)?;
             let left = end.saturating_duration_since(Instant::now());
             if !making.fresh.is_busy() && left > PART_MIN {
-                if !failing.is_empty() {
-                    making.fresh.submit(std::mem::take(&mut failing), end)?;
+                if !first.is_empty() {
+                    making.fresh.submit(std::mem::take(&mut first), end)?;
                     continue;
                 }
                 if !exhausted || making.fresh.has_lost() || !doubtful {
@@ -243,17 +303,7 @@ impl Walk<'_> {
             }
             std::thread::sleep(POLL);
         }
-        making.fresh.settle(Instant::now())?;
-        record.elapsed_ms.confirm = begun.elapsed().as_millis() as u64;
-        record.compiled_per_s = making.fresh.rate;
-        let page = page::page(self.program, self.types, &making.generator);
-        let (files, losses) = making.fresh.into_files();
-        for (file, _) in &files {
-            let path = self.config.out.join(&file.path);
-            write_quickly(&path, file.text.as_bytes()).map_err(|e| UserError::RunDirUnusable { path: path.clone(), why: e.to_string() })?;
-        }
-        record.note_suite(&files, losses);
-        self.write(&self.config.run_dir.join("coverage.md"), &page)
+        Ok(())
     }
 
     /// Tests that can be compiled and run in what is left; all of them where no clock decides.

@@ -73,6 +73,8 @@ pub struct JailedCommand {
     pub cpu_seconds: Option<u64>,
     /// The largest file that may be written.
     pub file_size: u64,
+    /// Whether the program has TCP on the loopback of a network of its own; where no such network can be made, nothing starts.
+    pub loopback: bool,
     /// Whether the program gets a stream to us as descriptor [`sandbox::PROTOCOL_FD`].
     pub protocol: bool,
     pub output: Output,
@@ -91,6 +93,7 @@ impl JailedCommand {
             withhold: Vec::new(),
             cpu_seconds: None,
             file_size: DEFAULT_FILE_SIZE,
+            loopback: false,
             protocol: false,
             output: Output::Captured,
         }
@@ -151,6 +154,7 @@ impl JailedCommand {
             withhold: self.withhold.clone(),
             cpu_seconds: self.cpu_seconds,
             file_size: self.file_size,
+            loopback: self.loopback,
             protocol,
         }
     }

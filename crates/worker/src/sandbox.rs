@@ -164,6 +164,8 @@ pub(crate) struct Spec {
     pub withhold: Vec<Layer>,
     pub cpu_seconds: Option<u64>,
     pub file_size: u64,
+    /// TCP on the loopback interface of a network namespace of its own; without one nothing is started.
+    pub loopback: bool,
     /// The launcher's descriptor that becomes [`PROTOCOL_FD`].
     pub protocol: Option<i32>,
 }
@@ -173,6 +175,16 @@ impl Spec {
     fn wants(&self, layer: Layer) -> bool {
         self.mode != Sandbox::Off && !self.withhold.contains(&layer)
     }
+
+    /// What is missing of the layers without which this must not run.
+    fn missing(&self, layers: &Layers) -> Vec<Layer> {
+        match self.mode {
+            Sandbox::Strict => layers.missing_for_strict(),
+            // sockets are only as safe as the network they are in
+            Sandbox::Default if self.loopback && !layers.netns => vec![Layer::NetNamespace],
+            Sandbox::Default | Sandbox::Off => Vec::new(),
+        }
+    }
 }
 
 /// What the launcher tells back before the foreign program runs.
@@ -180,7 +192,7 @@ impl Spec {
 pub(crate) enum Note {
     /// Inside; the next step is `execve`.
     Entered(Layers),
-    /// Strict mode, and these are missing.
+    /// It must not run without these.
     Missing(Vec<Layer>),
     /// A step without which nothing may run failed.
     Failed { step: String, errno: i32 },

@@ -270,6 +270,38 @@ fn a_network_namespace_alone_stops_packets() {
     }
 }
 
+/// Listens and connects to itself, then tries what `NETWORK` tries.
+const TALKS_TO_ITSELF: &str = "import socket, threading
+server = socket.socket(); server.bind(('127.0.0.1', 0)); server.listen(1)
+threading.Thread(target=lambda: server.accept()[0].sendall(b'heard')).start()
+client = socket.create_connection(server.getsockname(), timeout=10)
+print(client.recv(9).decode())
+";
+
+#[test]
+fn a_loopback_of_its_own_leads_nowhere_else() {
+    let place = scratch();
+    if !probe(Path::new(LAUNCHER), Sandbox::Default).unwrap().netns {
+        let mut refused = command(&place, "true", &[]);
+        refused.loopback = true;
+        assert!(matches!(spawn(&refused), Err(SpawnError::Missing { .. })));
+        return;
+    }
+    let mut talks = python(&place, TALKS_TO_ITSELF, &[]);
+    assert!(!run(&talks).stdout.text().contains("heard"), "there was a network before it was asked for");
+    talks.loopback = true;
+    assert_eq!(run(&talks).stdout.text().trim(), "heard");
+    let listeners = Listeners::open();
+    let mut attack = python(&place, NETWORK, &[]).args(listeners.args());
+    attack.loopback = true;
+    let (succeeded, attempts) = successes(&run(&attack));
+    assert_eq!((succeeded, attempts, listeners.received()), (vec![], 5, vec![]));
+    let mut without = withholding(command(&place, "true", &[]), &[Layer::NetNamespace]);
+    without.loopback = true;
+    let Err(SpawnError::Missing { missing }) = spawn(&without) else { panic!("it ran in the network of this machine") };
+    assert_eq!(missing, [Layer::NetNamespace]);
+}
+
 #[test]
 fn without_a_sandbox_the_network_attacks_work() {
     let (succeeded, received) = attack_network(Sandbox::Off, FULL);

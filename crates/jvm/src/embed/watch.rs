@@ -1,13 +1,15 @@
 //! The clock over the running test: asks the JVM to stop it, and ends the process if that does not help.
 //!
-//! Processor time counts, so that a busy machine does not make a test look endless; a test that merely waits is judged by the wall clock. Results
-//! written before are flushed before the process ends, and the shared page says which test it was.
+//! Processor time counts, so that a busy machine does not make a test look endless; a test that merely waits is judged by the wall clock, and sooner if
+//! it waits for something that has no end of its own (a lock, a result that nobody computes). Results written before are flushed before the process ends, and the shared page says which test it was.
 
 use std::io::Write;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+use jvmti_bindings::sys::jvmti::{JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER, JVMTI_THREAD_STATE_WAITING_INDEFINITELY};
 
 use super::progress::ProgressPage;
 use super::vm::{Global, Tools, jvmti};
@@ -17,6 +19,8 @@ const POLL: Duration = Duration::from_millis(10);
 const GRACE: Duration = Duration::from_millis(300);
 /// The wall clock's limit, in multiples of the processor's.
 const PATIENCE: u32 = 4;
+/// What waits without an end of its own is given this part of the limit.
+const HOPELESS_PART: u32 = 4;
 /// A thread that got less than this part of the processor waits for something.
 const IDLE_PART: u32 = 10;
 /// The exit code of a worker that ended itself; any would do, since the shared page tells.
@@ -97,15 +101,19 @@ impl Watch {
     pub fn keep(&self, target: &Watched) {
         let mut seen = 0;
         let (mut since, mut cpu) = (Instant::now(), Duration::ZERO);
+        let mut hopeless = Hopeless::default();
         loop {
             std::thread::sleep(POLL);
             let test = *self.running();
             if test != seen || test == 0 {
                 (seen, since, cpu) = (test, Instant::now(), cpu_time(target.cpu_clock));
+                hopeless = Hopeless::default();
                 continue;
             }
             let limit = Duration::from_millis(self.limit_ms.load(Ordering::Relaxed).into());
-            if is_over(since.elapsed(), cpu_time(target.cpu_clock).saturating_sub(cpu), limit) {
+            let now = cpu_time(target.cpu_clock);
+            let waited = hopeless.look(target, now);
+            if waited * HOPELESS_PART >= limit || is_over(since.elapsed(), now.saturating_sub(cpu), limit) {
                 self.stop(target, test);
             }
         }
@@ -137,6 +145,31 @@ impl Watch {
         let _ = self.out().flush();
         // SAFETY: ends the process at once, without the JVM's own shutdown, which the test could hang.
         unsafe { libc::_exit(ENDED) }
+    }
+}
+
+/// Since when the thread has only waited for something that has no end of its own.
+#[derive(Default)]
+struct Hopeless {
+    since: Option<(Instant, Duration)>,
+}
+
+impl Hopeless {
+    /// How long by now; `cpu` is the thread's processor time.
+    fn look(&mut self, target: &Watched, cpu: Duration) -> Duration {
+        let mut state = 0;
+        jvmti!(target.tools, GetThreadState, target.thread.0, &raw mut state);
+        if state & (JVMTI_THREAD_STATE_WAITING_INDEFINITELY | JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER) == 0 {
+            self.since = None;
+            return Duration::ZERO;
+        }
+        match self.since {
+            Some((since, then)) if then == cpu => since.elapsed(),
+            _ => {
+                self.since = Some((Instant::now(), cpu));
+                Duration::ZERO
+            }
+        }
     }
 }
 

@@ -81,13 +81,23 @@ impl Writer<'_> {
         let names: Vec<String> = (0..method.params.len()).map(parameter).collect();
         let params = if let [one] = &names[..] { one.clone() } else { format!("({})", names.join(", ")) };
         let act = self.acts(stub, method)?;
-        let result = self.result(stub, method)?;
+        let result = self.result(stub, method)?.map(|value| self.unparameterised(stub, method, value)).transpose()?;
         Ok(match (act, result) {
             (None, None) => format!("{params} -> {{}}"),
             (None, Some(value)) => format!("{params} -> {value}"),
             (Some(act), None) => format!("{params} -> {act}"),
             (Some(act), Some(value)) => format!("{params} -> {{\n    {act};\n    return {value};\n}}"),
         })
+    }
+
+    /// A lambda's result is checked against the method's own result type, with its parameters: `Class<? extends Annotation>` takes no `Object.class`,
+    /// but it takes any raw `Class`.
+    fn unparameterised(&self, stub: &Stub, method: &Method<'_>, value: String) -> Result<String, String> {
+        let generics = self.scope.generics.of(self.program, self.program.method(method.id).owner);
+        let result = generics.signature_of(self.program, method.id).and_then(|s| s.rsplit_once(')'));
+        let parameterised = result.is_some_and(|(_, result)| result.contains('<'));
+        let answered = stub.answer(method.id).is_some_and(|a| a.value.is_some());
+        Ok(if parameterised && answered { format!("({}) {value}", self.type_name(method.ret)?) } else { value })
     }
 
     fn anonymous(&self, stub: &Stub, methods: &[Method<'_>]) -> Result<String, String> {

@@ -4,6 +4,7 @@
 //! What is already in the results file is not run again. One run at a time: the budget is wall time, so runs beside each other would measure each other.
 
 mod measure;
+mod mutation;
 mod subjects;
 mod tables;
 
@@ -22,7 +23,7 @@ use crate::config::Host;
 use crate::error::UserError;
 use crate::record::{Input, write_atomically};
 use crate::report::{complain, say, short};
-use measure::{Counted, Tools};
+use measure::{Counted, Tools, Wanted};
 use subjects::Subject;
 
 /// How long after its budget a run is taken for hung.
@@ -69,7 +70,7 @@ pub fn run(args: &BenchGenerateArgs, host: &Host) -> Result<u8, UserError> {
 
 fn make(args: &BenchGenerateArgs, host: &Host, subjects: &[Subject]) -> Result<u8, UserError> {
     let cache = host.cache.as_deref().ok_or_else(|| UserError::BadFlags { why: "there is no folder for a cache; set RETHROW_CACHE".into() })?;
-    let tools = Tools::fetch(cache, host).map_err(|why| UserError::WorkerWillNotStart { why })?;
+    let tools = Tools::fetch(cache, host, !args.mutation.is_empty()).map_err(|why| UserError::WorkerWillNotStart { why })?;
     let scratch = Scratch::create()?;
     let (binary, hash) = copy_of_this_program(&scratch.0)?;
     let mut log = Log::open(&host.cwd.join(&args.results))?;
@@ -81,7 +82,8 @@ fn make(args: &BenchGenerateArgs, host: &Host, subjects: &[Subject]) -> Result<u
         let dir = scratch.0.join("run");
         let _ = std::fs::remove_dir_all(&dir);
         let Some(generated) = generate(&job, &binary, &dir, host) else { return Ok(INTERRUPTED) };
-        let generated = count(generated, &job, &tools, &dir);
+        let mutation = job.extent == Extent::Classes && args.mutation.contains(&job.subject.name);
+        let generated = count(generated, &job, &tools, (&dir, mutation));
         tell(&job.setting, &generated);
         log.add(Line::new(job.setting, generated))?;
     }
@@ -210,9 +212,9 @@ fn recorded(path: &Path) -> Generated {
     }
 }
 
-fn count(mut generated: Generated, job: &Job<'_>, tools: &Tools, dir: &Path) -> Generated {
+fn count(mut generated: Generated, job: &Job<'_>, tools: &Tools, (dir, mutation): (&Path, bool)) -> Generated {
     let classes: &[String] = if job.extent == Extent::Classes { &job.subject.classes } else { &[] };
-    match tools.count(&job.jars, &dir.join("tests"), classes, dir) {
+    match tools.count(&job.jars, &dir.join("tests"), Wanted { classes, mutation }, dir) {
         Ok(counted) => generated.counted = counted,
         Err(why) => generated.note = Some(why),
     }

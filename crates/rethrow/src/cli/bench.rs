@@ -107,6 +107,9 @@ pub struct BenchGenerateArgs {
     /// Seeds 1 to N for each library and variant
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub seeds: u64,
+    /// Of these libraries' listed classes, also the share of mutants that the tests notice (PIT; takes minutes for each run)
+    #[arg(long, value_name = "SUBJECTS", value_delimiter = ',')]
+    pub mutation: Vec<String>,
     /// Where a line for each run is added; runs that are there already are not repeated
     #[arg(long, value_name = "FILE", default_value = "generate.jsonl")]
     pub results: PathBuf,

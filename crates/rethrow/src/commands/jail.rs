@@ -26,6 +26,7 @@ pub fn run(args: JailArgs, host: &Host) -> Result<u8, UserError> {
     let mut command = JailedCommand::new(launcher, scratch.path(), program).args(words).mode(sandbox_mode(args.jail.sandbox));
     command.output = Output::Inherited;
     command.read = args.jail.allow_read.iter().map(|dir| host.cwd.join(dir)).collect();
+    command.loopback = args.loopback;
     if let Some(path) = host.search_path() {
         command = command.env("PATH", path);
     }

@@ -22,7 +22,9 @@ use crate::language::Suites;
 
 /// What is kept of a compiler's words: many errors are many words.
 const KEPT_OUTPUT: usize = 8 << 20;
-const MAX_COMPILATIONS: usize = 4;
+/// Compilations of a part until what does not compile is out of it: javac tells some errors only when others are gone. Before the last one whole files
+/// go, so that what is wrong with one file never costs the others.
+const MAX_COMPILATIONS: usize = 5;
 /// What a test takes in a fresh process, until one has shown it.
 const FIRST_RUN: Duration = Duration::from_millis(1);
 const POLL: Duration = Duration::from_millis(5);
@@ -142,7 +144,7 @@ impl<'a> Fresh<'a> {
     fn hand_in(&mut self, mut part: Part, deadline: Instant) -> Result<(), UserError> {
         self.render(&mut part);
         if part.files.is_empty() || part.tries >= MAX_COMPILATIONS {
-            self.lose(&part, |_, _| true);
+            self.losses.uncompiled += self.lose(&part, |_, _| true);
             return Ok(());
         }
         part.tries += 1;
@@ -202,15 +204,18 @@ impl<'a> Fresh<'a> {
             self.compiled.push(part);
             return Ok(());
         }
-        let bad = blamed(&part.rendered, &part.files, answer.errors.iter().map(|(path, line, _)| (path.as_path(), *line)));
+        let mut bad = blamed(&part.rendered, &part.files, answer.errors.iter().map(|(path, line, _)| (path.as_path(), *line)));
         let first = answer.errors.first().map(|(path, line, what)| format!("{}:{line}: {what}", path.display())).unwrap_or_default();
         self.note(format!("{} tests do not compile: {first}", bad.len()));
         if bad.is_empty() {
             self.losses.uncompiled += self.lose(&part, |_, _| true);
             return Ok(());
         }
-        self.losses.uncompiled += self.lose(&part, |file, test| bad.contains(&(file, test)));
         bad.iter().for_each(|(file, test)| self.suspects.note(&part.files[*file].tests[*test].test, false));
+        if part.tries + 1 >= MAX_COMPILATIONS {
+            bad = with_their_files(&bad, &part.files);
+        }
+        self.losses.uncompiled += self.lose(&part, |file, test| bad.contains(&(file, test)));
         remove(&mut part, &bad);
         self.hand_in(part, deadline)
     }
@@ -364,6 +369,13 @@ fn fits(expect: &Expect, end: Option<&TestEnd>) -> bool {
         Expect::Fails { exception } => matches!(end, Some(TestEnd::Failed(what)) if what.split(": ").next() == Some(exception)),
         Expect::Broken { .. } | Expect::Unfit { .. } => matches!(end, Some(TestEnd::Failed(what)) if what.starts_with("java.lang.AssertionError")),
     }
+}
+
+/// All tests of the files that any of `bad` is in.
+fn with_their_files(bad: &[(usize, usize)], files: &[SuiteFile]) -> Vec<(usize, usize)> {
+    let mut whole: Vec<usize> = bad.iter().map(|(file, _)| *file).collect();
+    whole.dedup();
+    whole.into_iter().flat_map(|file| (0..files[file].tests.len()).map(move |test| (file, test))).collect()
 }
 
 /// The tests in whose lines the compiler found errors.

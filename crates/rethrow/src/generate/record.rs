@@ -104,6 +104,8 @@ pub struct Lost {
     pub unwritable: usize,
     pub uncompiled: usize,
     pub differing: usize,
+    /// Did not end as before when they were run twice more beside others.
+    pub unsteady: usize,
 }
 
 impl GenerateRecord {
@@ -175,13 +177,13 @@ impl GenerateRecord {
         self.jail.layers = layers.split('+').filter(|l| !l.is_empty()).map(String::from).collect();
     }
 
-    pub fn note_suite(&mut self, files: &[(RenderedSuite, SuiteFile)], losses: Losses) {
+    pub fn note_suite(&mut self, files: &[(RenderedSuite, SuiteFile)], losses: Losses, unsteady: usize) {
         let suite = |kind: SuiteKind| {
             let files = files.iter().filter(|(_, file)| file.kind == kind);
             Suite { tests: files.clone().map(|(_, file)| file.tests.len()).sum(), files: files.map(|(f, _)| f.path.clone()).collect() }
         };
         (self.regression, self.error) = (suite(SuiteKind::Regression), suite(SuiteKind::Error));
-        self.lost = Lost { unwritable: losses.unwritable, uncompiled: losses.uncompiled, differing: losses.differing };
+        self.lost = Lost { unwritable: losses.unwritable, uncompiled: losses.uncompiled, differing: losses.differing, unsteady };
         self.diagnostics.extend(losses.diagnostics);
         self.exit_code = match (self.interrupted, files.is_empty()) {
             (true, _) => 130,

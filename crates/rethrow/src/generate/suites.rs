@@ -23,11 +23,13 @@ pub struct Regression<'s> {
     suites: &'s dyn Suites,
     pub selection: Selection,
     naming: Naming,
+    /// Tests that did not end as before when they were run twice more.
+    pub unsteady: usize,
 }
 
 impl<'s> Regression<'s> {
     pub fn new(suites: &'s dyn Suites) -> Regression<'s> {
-        Regression { suites, selection: Selection::default(), naming: Naming::default() }
+        Regression { suites, selection: Selection::default(), naming: Naming::default(), unsteady: 0 }
     }
 
     /// Tests that would still have to be written to cover all that was covered.
@@ -53,6 +55,7 @@ impl<'s> Regression<'s> {
             let kept = &generator.kept[*index];
             if !same_end(&first[place], kept) || !same_end(&second[place], kept) {
                 self.selection.drop(*index);
+                self.unsteady += 1;
                 continue;
             }
             let test = suite_test(program, generator, *index, checks(&kept.test, &first[place], &second[place]));

@@ -40,13 +40,13 @@ pub fn confine(spec: &Spec, layers: &mut Layers) -> Step<()> {
     }
     // Last, because it forbids much of the above.
     if spec.wants(Layer::Seccomp) {
-        layers.seccomp = seccomp::apply(gaps(layers), std::process::id()).is_ok();
+        layers.seccomp = seccomp::apply(gaps(spec, layers), std::process::id()).is_ok();
     }
     Ok(())
 }
 
-fn gaps(layers: &Layers) -> seccomp::Gaps {
-    seccomp::Gaps { file_attributes: !layers.mountns, signals: !layers.isolates_signals() }
+fn gaps(spec: &Spec, layers: &Layers) -> seccomp::Gaps {
+    seccomp::Gaps { file_attributes: !layers.mountns, signals: !layers.isolates_signals(), network: !(spec.loopback && layers.netns) }
 }
 
 fn first_closed(spec: &Spec) -> RawFd {

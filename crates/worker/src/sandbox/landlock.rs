@@ -78,7 +78,10 @@ pub fn abi() -> Option<u32> {
 
 /// Confines this process (and all it starts) to the paths of `spec`. Needs `no_new_privs`.
 pub fn restrict(spec: &Spec, abi: u32) -> io::Result<()> {
-    let handled = widest(handled_at(abi));
+    let mut handled = widest(handled_at(abi));
+    if spec.loopback {
+        handled.net &= !NET_TCP;
+    }
     let ruleset = create(&handled)?;
     let reading = EXECUTE | READ_FILE | READ_DIR;
     for path in READABLE {

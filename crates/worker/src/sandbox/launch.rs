@@ -246,7 +246,7 @@ fn become_program(spec: &Spec, mut layers: Layers, mut report: File, protocol: O
     unsafe { libc::setsid() };
     let note = match enter(spec, &mut layers, protocol, parent) {
         Err((step, error)) => Note::Failed { step: step.to_owned(), errno: sys::errno(&error) },
-        Ok(()) if spec.mode == Sandbox::Strict && !layers.missing_for_strict().is_empty() => Note::Missing(layers.missing_for_strict()),
+        Ok(()) if !spec.missing(&layers).is_empty() => Note::Missing(spec.missing(&layers)),
         Ok(()) => Note::Entered(layers),
     };
     send(&mut report, &note);

@@ -5,6 +5,7 @@
 
 use std::ffi::CStr;
 use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use super::sys::{Forked, c_string, check, exit, fork, wait};
 use super::{Layer, Layers, Spec};
@@ -23,7 +24,7 @@ pub fn unshare_all(spec: &Spec, layers: &mut Layers) {
     layers.userns = spec.wants(Layer::UserNamespace) && user_namespaces_work() && enter_user_namespace().is_ok();
     let unshared = |layer: Layer, flag: i32| spec.wants(layer) && unshare(flag).is_ok();
     layers.pidns = unshared(Layer::PidNamespace, libc::CLONE_NEWPID);
-    layers.netns = unshared(Layer::NetNamespace, libc::CLONE_NEWNET);
+    layers.netns = unshared(Layer::NetNamespace, libc::CLONE_NEWNET) && (!spec.loopback || raise_loopback().is_ok());
     layers.ipcns = unshared(Layer::IpcNamespace, libc::CLONE_NEWIPC);
     layers.utsns = unshared(Layer::UtsNamespace, libc::CLONE_NEWUTS);
     layers.mountns = unshared(Layer::MountNamespace, libc::CLONE_NEWNS);
@@ -56,6 +57,23 @@ fn enter_user_namespace() -> io::Result<()> {
     std::fs::write("/proc/self/setgroups", "deny")?;
     std::fs::write("/proc/self/uid_map", format!("{} {uid} 1", inside(uid)))?;
     std::fs::write("/proc/self/gid_map", format!("{} {gid} 1", inside(gid)))
+}
+
+/// Switches on the loopback interface of a new network namespace, which is its only one.
+fn raise_loopback() -> io::Result<()> {
+    // SAFETY: plain values.
+    let fd = check(unsafe { libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) })?;
+    // SAFETY: a new descriptor owned by nobody else.
+    let socket = unsafe { OwnedFd::from_raw_fd(fd) };
+    // SAFETY: a structure of plain values, for which zero is one.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    for (to, from) in request.ifr_name.iter_mut().zip(b"lo") {
+        *to = *from as libc::c_char;
+    }
+    request.ifr_ifru.ifru_flags = libc::IFF_UP as libc::c_short;
+    // SAFETY: the request has the kernel's layout and outlives the call.
+    check(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS, std::ptr::from_ref(&request)) })?;
+    Ok(())
 }
 
 /// The same name everywhere: what a test sees must not depend on the machine.

@@ -36,6 +36,8 @@ pub struct Gaps {
     pub file_attributes: bool,
     /// Processes outside can be signalled.
     pub signals: bool,
+    /// No socket may be made; else TCP, in a network that has nothing but its loopback.
+    pub network: bool,
 }
 
 /// A test of one argument. Only the low 32 bits are looked at: all tested arguments are ints or flag words.
@@ -86,9 +88,6 @@ const FS_IOC_FSSETXATTR: u32 = 0x401C_5820;
 
 /// Refused whatever else is in force.
 const ALWAYS: &[Rule] = &[
-    // No sockets of any family. Not AF_UNIX either: a path such as a container daemon's socket would lead out of
-    // the jail, and neither Landlock (before its newest ABI) nor a read-only mount stops `connect`.
-    deny(libc::SYS_socket, EACCES),
     deny_if(libc::SYS_socketpair, Test::Differs { arg: 0, from: libc::AF_UNIX as u32 }, EACCES),
     // A datagram pair can be re-addressed; AF_UNIX turns SOCK_RAW into datagrams.
     deny_if(libc::SYS_socketpair, masked(1, TYPE_MASK, libc::SOCK_DGRAM as u32), EACCES),
@@ -160,6 +159,17 @@ const ALWAYS: &[Rule] = &[
     deny_if(SYS_FCHMODAT2, Test::AnyBit { arg: 2, mask: SET_ID_BITS }, EPERM),
 ];
 
+/// No sockets of any family. Not `AF_UNIX` either: a path such as a container daemon's socket would lead out of
+/// the jail, and neither Landlock (before its newest ABI) nor a read-only mount stops `connect`.
+const NETWORK: &[Rule] = &[deny(libc::SYS_socket, EACCES)];
+
+/// Streams over IPv4 alone.
+const TCP_ALONE: &[Rule] = &[
+    deny_if(libc::SYS_socket, Test::Differs { arg: 0, from: libc::AF_INET as u32 }, EACCES),
+    deny_if(libc::SYS_socket, masked(1, TYPE_MASK, libc::SOCK_DGRAM as u32), EACCES),
+    deny_if(libc::SYS_socket, masked(1, TYPE_MASK, libc::SOCK_RAW as u32), EACCES),
+];
+
 #[cfg(target_arch = "x86_64")]
 const ALWAYS_OLD: &[Rule] = &[
     deny_if(libc::SYS_open, Test::AnyBit { arg: 2, mask: SET_ID_BITS }, EPERM),
@@ -227,7 +237,7 @@ fn compile(gaps: Gaps, own_pid: u32) -> Vec<sock_filter> {
     let mut code = vec![load(ARCH), jump(BPF_JEQ, ARCHITECTURE, 1, 0), ret(libc::SECCOMP_RET_KILL_PROCESS), load(NUMBER)];
     #[cfg(target_arch = "x86_64")]
     code.extend([jump(BPF_JSET, X32_BIT, 0, 1), refuse(ENOSYS)]);
-    let mut sets = vec![ALWAYS, ALWAYS_OLD];
+    let mut sets = vec![ALWAYS, ALWAYS_OLD, if gaps.network { NETWORK } else { TCP_ALONE }];
     if gaps.file_attributes {
         sets.extend([FILE_ATTRIBUTES, FILE_ATTRIBUTES_OLD]);
     }
@@ -286,8 +296,8 @@ fn instruction(code: u32, k: u32, jt: u8, jf: u8) -> sock_filter {
 mod tests {
     use super::*;
 
-    const TIGHT: Gaps = Gaps { file_attributes: true, signals: true };
-    const LOOSE: Gaps = Gaps { file_attributes: false, signals: false };
+    const TIGHT: Gaps = Gaps { file_attributes: true, signals: true, network: true };
+    const LOOSE: Gaps = Gaps { file_attributes: false, signals: false, network: true };
     const ALLOWED: u32 = libc::SECCOMP_RET_ALLOW;
 
     /// Runs the filter as the kernel would.
@@ -342,6 +352,18 @@ mod tests {
         assert_eq!(socketpair(pair(libc::SOCK_DGRAM)), refused(EACCES));
         assert_eq!(socketpair(pair(libc::SOCK_RAW)), refused(EACCES));
         assert_eq!(socketpair([30, 1, 0, 0, 0, 0]), refused(EACCES));
+    }
+
+    #[test]
+    fn with_a_loopback_of_its_own_there_is_tcp_and_nothing_else() {
+        let inside = Gaps { network: false, ..LOOSE };
+        let socket = |family: i32, kind: i32| call(inside, libc::SYS_socket, [family as u32, (kind | libc::SOCK_CLOEXEC) as u32, 0, 0, 0, 0]);
+        assert_eq!(socket(libc::AF_INET, libc::SOCK_STREAM), ALLOWED);
+        assert_eq!(socket(libc::AF_INET, libc::SOCK_DGRAM), refused(EACCES));
+        assert_eq!(socket(libc::AF_INET, libc::SOCK_RAW), refused(EACCES));
+        for family in [libc::AF_UNIX, libc::AF_INET6, libc::AF_NETLINK, libc::AF_PACKET] {
+            assert_eq!(socket(family, libc::SOCK_STREAM), refused(EACCES));
+        }
     }
 
     #[test]

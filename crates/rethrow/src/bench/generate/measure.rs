@@ -1,6 +1,6 @@
 //! What written tests cover: compiled with javac, run by JUnit with JaCoCo's agent in the jail, counted from JaCoCo's report.
 //!
-//! Failing tests still cover; a file that does not compile is dropped and counted. PIT is not here: its processes talk over sockets, which the jail has not.
+//! Failing tests still cover; a file that does not compile is dropped and counted.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::fetch;
 use super::super::suite::csv_row;
+use super::mutation::{self, Mutated, PIT};
 use crate::commands::jail::own_executable;
 use crate::config::Host;
 
@@ -46,6 +47,17 @@ pub struct Counted {
     pub dropped: u64,
     pub ran: u64,
     pub failed: u64,
+    /// Mutants that were noticed, where that was asked for.
+    #[serde(default)]
+    pub mutation: Option<Share>,
+}
+
+/// What is counted of one run.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a> {
+    /// Only these, if there are any.
+    pub classes: &'a [String],
+    pub mutation: bool,
 }
 
 /// What measuring needs.
@@ -56,10 +68,12 @@ pub struct Tools {
     junit: Vec<PathBuf>,
     agent: PathBuf,
     cli: PathBuf,
+    /// Empty if no mutants are asked for.
+    pit: Vec<PathBuf>,
 }
 
 impl Tools {
-    pub fn fetch(cache: &Path, host: &Host) -> Result<Tools, String> {
+    pub fn fetch(cache: &Path, host: &Host, mutation: bool) -> Result<Tools, String> {
         let jdk = host.jdks(None).into_iter().find(|jdk| jdk.javac.is_some()).ok_or("no JDK with a compiler was found")?;
         let one = |coordinate: &str, end: &str| {
             let jars = fetch::maven(coordinate, cache, host)?;
@@ -67,11 +81,12 @@ impl Tools {
         };
         let javac = jdk.javac.clone().expect("it was chosen by that");
         let (agent, cli) = (one(AGENT, "-runtime.jar")?, one(CLI, "-nodeps.jar")?);
-        Ok(Tools { java: jdk.java, javac, home: jdk.home, junit: fetch::maven(JUNIT, cache, host)?, agent, cli })
+        let pit = if mutation { fetch::maven(PIT, cache, host)? } else { Vec::new() };
+        Ok(Tools { java: jdk.java, javac, home: jdk.home, junit: fetch::maven(JUNIT, cache, host)?, agent, cli, pit })
     }
 
-    /// What the files below `tests` cover of the first jar; of `classes` only, if there are any.
-    pub fn count(&self, jars: &[PathBuf], tests: &Path, classes: &[String], dir: &Path) -> Result<Counted, String> {
+    /// What the files below `tests` cover of the first jar.
+    pub fn count(&self, jars: &[PathBuf], tests: &Path, wanted: Wanted<'_>, dir: &Path) -> Result<Counted, String> {
         let mut files = Vec::new();
         java_files(tests, &mut files, 0);
         files.sort();
@@ -87,8 +102,19 @@ impl Tools {
         let names: Vec<String> = files.iter().filter_map(|f| class_name(f.strip_prefix(tests).ok()?)).collect();
         let (ran, failed) = self.run(&names, &class_path, &compiled, &scratch)?;
         let csv = self.report(&jars[0], &scratch)?;
-        let counted = covered(&csv, classes);
-        Ok(Counted { dropped: (found - files.len()) as u64, ran, failed, ..counted })
+        let counted = covered(&csv, wanted.classes);
+        let mutated = Mutated {
+            java: &self.java,
+            home: &self.home,
+            pit: &self.pit,
+            class_path: &class_path,
+            compiled: &compiled,
+            tests: &names,
+            classes: wanted.classes,
+            scratch: &scratch,
+        };
+        let mutation = if wanted.mutation { Some(mutation::score(&mutated)?) } else { None };
+        Ok(Counted { dropped: (found - files.len()) as u64, ran, failed, mutation, ..counted })
     }
 
     fn compile(&self, mut files: Vec<PathBuf>, class_path: &[PathBuf], out: &Path) -> Result<Vec<PathBuf>, String> {

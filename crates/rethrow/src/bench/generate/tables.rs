@@ -85,7 +85,19 @@ impl<'l> Study<'l> {
             out = out.trim_end_matches(';').to_string() + ".\n";
         }
         out += &self.table("Instructions", &|g| g.counted.instruction.percent(), (&[], &BTreeMap::new()));
+        if self.runs.values().flatten().any(|g| g.counted.mutation.is_some()) {
+            out += &self.mutants().table("Mutants noticed", &|g| g.counted.mutation.unwrap_or_default().percent(), (&[], &BTreeMap::new()));
+        }
         out + &self.table("Seconds", &|g| g.wall_ms as f64 / 1000.0, (&[], &BTreeMap::new()))
+    }
+
+    /// Those runs alone whose mutants were counted.
+    fn mutants(&self) -> Study<'l> {
+        let counted = |g: &&&Generated| g.counted.mutation.is_some();
+        let runs: BTreeMap<_, Vec<&Generated>> = self.runs.iter().map(|(key, runs)| (*key, runs.iter().filter(counted).copied().collect())).collect();
+        let runs: BTreeMap<_, Vec<&Generated>> = runs.into_iter().filter(|(_, runs)| !runs.is_empty()).collect();
+        let libraries = self.libraries.iter().filter(|l| runs.keys().any(|(of, _)| of == *l)).copied().collect();
+        Study { extent: self.extent, libraries, variants: self.variants.clone(), runs }
     }
 
     fn table(&self, title: &str, of: &dyn Fn(&Generated) -> f64, (peer_names, peers): (&[String], &BTreeMap<String, Vec<String>>)) -> String {
@@ -140,13 +152,14 @@ fn peers_of(text: &str) -> (Vec<String>, BTreeMap<String, Vec<String>>) {
 }
 
 fn csv(lines: &[Line<Generated>]) -> String {
-    let mut out =
-        "subject,variant,seed,budget_ms,wall_ms,branch,instruction,tests_run,calls,worker_cpu_ms,restarts,regression,error,dropped,failed\n".to_string();
+    let mut out = "subject,variant,seed,budget_ms,wall_ms,branch,instruction,tests_run,calls,worker_cpu_ms,restarts,regression,error,dropped,failed,mutation\n"
+        .to_string();
     for Line { setting: s, outcome: g, .. } in lines {
         let (branch, instruction) = (g.counted.branch.percent(), g.counted.instruction.percent());
+        let mutation = g.counted.mutation.map(|share| format!("{:.1}", share.percent())).unwrap_or_default();
         let _ = writeln!(
             out,
-            "{},{},{},{},{},{branch:.1},{instruction:.1},{},{},{},{},{},{},{},{}",
+            "{},{},{},{},{},{branch:.1},{instruction:.1},{},{},{},{},{},{},{},{},{mutation}",
             s.crash,
             s.variant,
             s.seed,
