@@ -306,6 +306,21 @@ fn what_steps_cannot_end_the_clock_does() {
 }
 
 #[test]
+fn what_waits_for_nothing_is_stopped_long_before_the_limit() {
+    for f in fixtures() {
+        let mut config = f.config();
+        config.time_limit_ms = 8_000;
+        let mut session = launch::start(&f.program, &f.watch(), &config).unwrap();
+        let begun = std::time::Instant::now();
+        let got = session.execute(&["waitsForNothing", "count"].map(|m| plain(f, m))).unwrap();
+        assert_eq!(got[0].outcome, Outcome::TimeLimit { at: 0 }, "on JDK {}", f.jdk.feature);
+        assert!(is_normal(&got[1]));
+        assert!(begun.elapsed().as_secs() < 7, "on JDK {} after {:?}", f.jdk.feature, begun.elapsed());
+        assert_eq!((session.stats().timeouts, session.stats().deaths), (1, 0));
+    }
+}
+
+#[test]
 fn a_runaway_recursion_is_an_exception() {
     for f in fixtures() {
         let mut config = f.config();

@@ -49,6 +49,12 @@ fn frames_behind_what_the_test_implements_are_reached() {
 }
 
 #[test]
+fn a_class_of_the_users_own_may_say_anything_of_itself() {
+    let test = reproduced("textless");
+    assert!(test.contains("public String toString()") && test.contains("return null;"), "{test}");
+}
+
+#[test]
 fn frames_of_hidden_classes_and_compiled_methods_are_reached() {
     for kind in ["private-class", "accessor", "bridge", "lambda"] {
         reproduced(kind);

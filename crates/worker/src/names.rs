@@ -68,6 +68,7 @@ impl Named {
         stub.ctor.iter().for_each(|c| self.method::<N>(program, *c, new));
         let acts = stub.answers.iter().filter_map(|a| a.act.as_ref());
         acts.for_each(|act| self.method::<N>(program, act.method, new));
+        stub.answers.iter().for_each(|a| self.method::<N>(program, a.method, new));
         if self.stubs.insert(stub.ty) {
             let required = program.abstract_methods(stub.ty);
             required.iter().for_each(|m| self.method::<N>(program, *m, new));

@@ -34,6 +34,17 @@ impl Program {
         others.map(|m| self.signature(m)).any(|other| other.params == signature.params && !fits(other.ret, signature.ret))
     }
 
+    /// Public methods that every object has and a subtype of `ty` may define anew: what a user's own class says of itself (`toString`, `equals`).
+    pub fn universal_methods(&self, ty: TypeId) -> Vec<MethodId> {
+        let Some(root) = self.well_known().object.as_ref() else { return Vec::new() };
+        let open = |m: &MethodId| self.is_overridable(*m) && self.method(*m).access == super::Access::Public && !self.method(*m).flags.has(Flags::FINAL);
+        let mut out: Vec<MethodId> = self.methods_of(root).filter(open).collect();
+        let closed: Vec<MethodId> =
+            self.supertypes(ty).into_iter().flat_map(|t| self.methods_of(t)).filter(|m| self.method(*m).flags.has(Flags::FINAL)).collect();
+        out.retain(|m| !closed.iter().any(|c| self.same_call(*c, *m)));
+        out
+    }
+
     fn is_overridable(&self, method: MethodId) -> bool {
         self.method(method).kind == MethodKind::Instance && self.method(method).access != super::Access::Private
     }

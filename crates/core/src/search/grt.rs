@@ -21,6 +21,7 @@ pub mod subjects;
 pub mod suite;
 pub mod tally;
 
+use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -126,7 +127,17 @@ pub struct Generator<'p> {
     batch: usize,
     opened: bool,
     /// What is executed before anything is chosen.
-    waiting: Vec<Planned>,
+    waiting: VecDeque<Opening>,
+}
+
+/// What the search opens with.
+enum Opening {
+    /// A way to make a type that no subject makes.
+    Way(TestCase),
+    /// A call of that subject, with what there is when its turn comes.
+    Subject(usize),
+    /// The same, with what has to be built for it.
+    Late(usize),
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -156,6 +167,8 @@ impl<'p> Generator<'p> {
             // the component has its own (GRT-4)
             own: 0.0,
             derive: false,
+            // what was made before costs nothing to load and link
+            draw: 0.95,
             max_depth: 4,
             ..Policy::default()
         };
@@ -184,7 +197,7 @@ impl<'p> Generator<'p> {
             looked: 0,
             batch: BATCH,
             opened: false,
-            waiting: Vec::new(),
+            waiting: VecDeque::new(),
         };
         generator.look();
         generator
@@ -211,9 +224,12 @@ impl<'p> Generator<'p> {
             self.waiting = self.opening();
         }
         loop {
-            let batch = if self.waiting.is_empty() { self.next_batch() } else { self.waiting.drain(..self.waiting.len().min(self.batch)).collect() };
+            let batch = if self.waiting.is_empty() { self.next_batch() } else { self.opening_batch() };
             if batch.is_empty() {
-                return Stop::BudgetSpent;
+                if self.waiting.is_empty() {
+                    return Stop::BudgetSpent;
+                }
+                continue;
             }
             if let Err(stop) = self.round(batch, session, limits, events) {
                 return stop;
@@ -271,20 +287,35 @@ impl<'p> Generator<'p> {
         Some(chosen)
     }
 
-    /// Each subject once, after what the detective wants to try.
-    fn opening(&mut self) -> Vec<Planned> {
-        let mut out = Vec::new();
+    /// Each subject once, and between them what the detective wants to try: with many classes and little time neither may wait for the other.
+    fn opening(&mut self) -> VecDeque<Opening> {
+        let mut ways = VecDeque::new();
         if self.settings.has(Component::Detective) {
             for ty in detective::unavailable(self.world.program, &self.subjects) {
-                out.extend(self.ways_to(ty).into_iter().map(|test| Planned { subject: None, test }));
+                ways.extend(self.ways_to(ty));
             }
         }
-        for subject in 0..self.subjects.len() {
-            if let Some(test) = self.build(subject) {
-                out.push(Planned { subject: Some(subject), test });
-            }
+        let (many, all) = (ways.len(), self.subjects.len());
+        let mut out = VecDeque::new();
+        for subject in 0..all {
+            let due = many * (subject + 1) / all - many * subject / all;
+            out.extend(ways.drain(..due).map(Opening::Way));
+            out.push_back(Opening::Subject(subject));
         }
-        out.retain(|p| self.is_fresh(&p.test));
+        out
+    }
+
+    fn opening_batch(&mut self) -> Vec<Planned> {
+        let mut out = Vec::with_capacity(BATCH);
+        while out.len() < self.batch {
+            let planned = match self.waiting.pop_front() {
+                None => break,
+                Some(Opening::Way(test)) => Some(Planned { subject: None, test }),
+                Some(Opening::Subject(subject)) => self.build_with_what_is_there(subject).map(|test| Planned { subject: Some(subject), test }),
+                Some(Opening::Late(subject)) => self.build(subject).map(|test| Planned { subject: Some(subject), test }),
+            };
+            out.extend(planned.filter(|p| self.is_fresh(&p.test)));
+        }
         out
     }
 
@@ -322,6 +353,18 @@ impl<'p> Generator<'p> {
         let mut hasher = rustc_hash::FxHasher::default();
         test.hash(&mut hasher);
         self.known.insert(hasher.finish())
+    }
+
+    /// In the opening nothing is built on demand before all that needs nothing had its turn: with many classes and little time that is most of what can
+    /// be covered at all.
+    fn build_with_what_is_there(&mut self, index: usize) -> Option<TestCase> {
+        let builds = std::mem::replace(&mut self.policy.build, false);
+        let test = self.build(index);
+        self.policy.build = builds;
+        if test.is_none() && builds {
+            self.waiting.push_back(Opening::Late(index));
+        }
+        test
     }
 
     /// A test that ends with a call of the subject.

@@ -1,5 +1,7 @@
 //! Objects that the test implements itself: an interface or abstract class for which no other object will do.
 //!
+//! A stub of the root type is a class of the user's own: of what every object has (`toString`, `equals`) a stub defines what it has an answer for.
+//!
 //! Every abstract method gives what its [`Answer`] says: a value that the test has made before, and before that one call of its own, so that
 //! listeners can act on what they are handed. Methods without an answer return what memory starts out with. A stub's own frames are no
 //! frames of the program: a trace with one between two of the program's is another trace.
@@ -22,7 +24,7 @@ pub struct Stub {
     pub answers: Vec<Answer>,
 }
 
-/// What one abstract method does.
+/// What one method does.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Answer {
     pub method: MethodId,
@@ -98,14 +100,20 @@ impl Stub {
         self.answers.iter().find(|a| a.method == method)
     }
 
+    /// Methods with an answer that the stub would not have to define.
+    pub fn overridden(&self, required: &[MethodId]) -> Vec<MethodId> {
+        self.answers.iter().map(|a| a.method).filter(|m| !required.contains(m)).collect()
+    }
+
     /// Whether numbers and the types of what is not a variable are right.
     pub fn fits(&self, program: &Program) -> bool {
-        let required = program.abstract_methods(self.ty);
+        let mut known = program.abstract_methods(self.ty);
+        known.extend(program.universal_methods(self.ty));
         let arity = self.ctor.map_or(0, |c| program.signature(c).params.len());
         let once = |a: &Answer| self.answers.iter().filter(|b| b.method == a.method).count() == 1;
         let valued = |a: &Answer| a.value.is_none() || !program.signature(a.method).ret.is_void();
         let acts = |a: &Answer| a.act.as_ref().is_none_or(|act| self.act_fits(program, a.method, act));
-        self.args.len() == arity && self.answers.iter().all(|a| required.contains(&a.method) && once(a) && valued(a) && acts(a))
+        self.args.len() == arity && self.answers.iter().all(|a| known.contains(&a.method) && once(a) && valued(a) && acts(a))
     }
     fn act_fits(&self, program: &Program, method: MethodId, act: &Act) -> bool {
         let def = program.method(act.method);
@@ -137,7 +145,8 @@ impl Stub {
 pub fn stubbable(program: &Program, scope: &Scope, ty: TypeId) -> Option<Vec<MethodId>> {
     let def = program.ty(ty);
     let closed = [Flags::ENUM, Flags::ANNOTATION, Flags::FINAL, Flags::SEALED];
-    let kind = def.flags.has(Flags::ABSTRACT) && !closed.iter().any(|f| def.flags.has(*f));
+    let root = program.well_known().object == Ty::reference(ty);
+    let kind = (root || def.flags.has(Flags::ABSTRACT)) && !closed.iter().any(|f| def.flags.has(*f));
     let nested = def.outer.is_none() || def.flags.has(Flags::STATIC) || def.flags.has(Flags::INTERFACE);
     if !kind || !nested || !scope.nameable(program, ty) || program.supertypes(ty).iter().any(|t| program.ty(*t).missing) {
         return None;

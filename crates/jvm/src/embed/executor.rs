@@ -28,7 +28,7 @@ const MAX_THREADS_LEFT: i32 = 20;
 /// … and all tests together: mostly they sleep.
 const MAX_THREADS: i32 = 150;
 /// Tests that a process may have to stop before it is replaced: each may have left something half done.
-const MAX_STOPPED: u32 = 10;
+const MAX_STOPPED: u32 = 30;
 /// Results are sent when this much has come together …
 const FLUSH_BYTES: usize = 32 << 10;
 /// … or so many tests, lest a death loses many.
@@ -191,7 +191,8 @@ impl Executor {
     /// Runs a test; if classes were first used in it, once more, since their initialisers took part.
     fn settled(&mut self, index: u32, test: &TestCase, run: &Run) -> Attempt {
         let first = self.attempt(index, test, run);
-        if run.pristine || first.fresh.is_empty() || first.retire.is_some() || first.spoilt {
+        let stopped = matches!(first.observed.ended, Ended::TimeLimit { .. });
+        if run.pristine || first.fresh.is_empty() || first.retire.is_some() || first.spoilt || stopped {
             return first;
         }
         let second = self.attempt(index, test, run);
@@ -221,11 +222,11 @@ impl Executor {
         attempt
     }
 
-    /// A test that was stopped while it waited or computed has unwound like after any exception, so the process can go on; one that was the first to use
-    /// a class may have been stopped in its initialiser.
+    /// A test that was stopped while it waited or computed has unwound like after any exception, so the process can go on. If it was stopped in the
+    /// initialiser of a class, that class says so to whoever uses it next, and the process is replaced then.
     fn note_stopped(&mut self, attempt: &mut Attempt) {
         self.stopped += 1;
-        if self.stopped > MAX_STOPPED || !attempt.fresh.is_empty() {
+        if self.stopped > MAX_STOPPED {
             attempt.retire.get_or_insert_with(|| "a test was stopped by its time limit".to_owned());
         }
         // the exception that stops it may still be on its way; it arrives in the next call

@@ -21,6 +21,8 @@ use crate::instrument::assemble::assemble;
 struct Shape {
     ty: TypeId,
     ctor: Option<MethodId>,
+    /// What it defines although it need not.
+    overridden: Vec<MethodId>,
     /// By method: what it calls, with what.
     acts: Vec<(MethodId, MethodId, Vec<Source>)>,
 }
@@ -66,9 +68,9 @@ impl Statements {
     }
 
     fn set_answers(&mut self, stub: &Stub, class: &StubClass, object: jvmti_bindings::sys::jni::jobject) -> Done<()> {
-        let required = self.members.stub_methods(stub.ty)?.to_vec();
+        let defined = self.defined(stub)?;
         for answer in &stub.answers {
-            let Some(m) = required.iter().position(|r| *r == answer.method) else {
+            let Some(m) = defined.iter().position(|r| *r == answer.method) else {
                 return Err(Stop::Invalid("an answer for a method that the stub does not have".to_owned()));
             };
             if let Some(value) = answer.value {
@@ -89,6 +91,13 @@ impl Statements {
         Ok(())
     }
 
+    /// Its methods: those that it has to define, then the others.
+    fn defined(&self, stub: &Stub) -> Result<Vec<MethodId>, String> {
+        let mut out = self.members.stub_methods(stub.ty)?.to_vec();
+        out.extend(stub.overridden(&out));
+        Ok(out)
+    }
+
     fn set_stub_field(&mut self, class: &StubClass, object: jvmti_bindings::sys::jni::jobject, name: &str, kind: descriptor::Kind, slot: Slot) -> Done<()> {
         let desc = descriptor::text(&kind);
         let param = super::members::param(self.env, &mut self.classes, kind);
@@ -103,7 +112,8 @@ impl Statements {
             let act = a.act.as_ref()?;
             Some((a.method, act.method, act.recv.iter().chain(&act.args).map(|g| source(*g)).collect()))
         });
-        let shape = Shape { ty: stub.ty, ctor: stub.ctor, acts: acts.collect() };
+        let overridden = stub.overridden(self.members.stub_methods(stub.ty)?);
+        let shape = Shape { ty: stub.ty, ctor: stub.ctor, overridden, acts: acts.collect() };
         if let Some(known) = self.stubs.known.get(&shape) {
             return Ok(known.clone()?);
         }
@@ -126,7 +136,7 @@ impl Statements {
         }
         let ty = self.members.type_name(rethrow_core::program::Ty::reference(shape.ty)).ok_or("a stub of an unknown type")?;
         let mut methods = Vec::new();
-        for m in self.members.stub_methods(shape.ty)? {
+        for m in self.members.stub_methods(shape.ty)?.iter().chain(&shape.overridden) {
             let def = self.members.named_method(*m)?;
             let act = match shape.acts.iter().position(|(answered, ..)| answered == m) {
                 None => None,

@@ -1,6 +1,6 @@
 //! Stubs as Java: a lambda where one method is all there is to define and the program knows lambdas, else an anonymous class.
 //!
-//! Every abstract method is defined, with erased types, so that javac accepts it whatever the type's own parameters are. Methods without an
+//! Every abstract method is defined, and whatever else has an answer, with erased types, so that javac accepts it whatever the type's own parameters are. Methods without an
 //! answer return what memory starts out with.
 
 use rethrow_core::program::{Flags, MethodId, Ty, TypeId};
@@ -33,16 +33,19 @@ impl Writer<'_> {
     /// The expression; its lines end with `\n`.
     pub(super) fn stub(&self, stub: &Stub) -> Result<String, String> {
         self.complete_type(stub.ty)?;
-        let methods = self.stub_methods(stub.ty)?;
+        let methods = self.stub_methods(stub)?;
         match &methods[..] {
             [only] if self.is_lambda(stub, only) => self.lambda(stub, only),
             _ => self.anonymous(stub, &methods),
         }
     }
 
-    fn stub_methods(&self, ty: TypeId) -> Result<Vec<Method<'_>>, String> {
+    fn stub_methods(&self, stub: &Stub) -> Result<Vec<Method<'_>>, String> {
+        let ty = stub.ty;
         let mut out: Vec<Method<'_>> = Vec::new();
-        for id in self.program.abstract_methods(ty) {
+        let mut defined = self.program.abstract_methods(ty);
+        defined.extend(stub.overridden(&defined));
+        for id in defined {
             let name = self.program.method_name(id);
             if !access::is_member_identifier(name) {
                 return Err(format!("{name} is no name that Java can write"));
@@ -63,6 +66,9 @@ impl Writer<'_> {
     }
 
     fn is_lambda(&self, stub: &Stub, method: &Method<'_>) -> bool {
+        if !self.program.method(method.id).flags.has(Flags::ABSTRACT) {
+            return false;
+        }
         let this = |act: &Act| act.recv.iter().chain(&act.args).any(|g| *g == Given::This);
         let generics = self.scope.generics.of(self.program, self.program.method(method.id).owner);
         let generic_method = generics.signature_of(self.program, method.id).is_some_and(|s| s.starts_with('<'));

@@ -215,7 +215,7 @@ fn recorded(path: &Path) -> Generated {
 fn count(mut generated: Generated, job: &Job<'_>, tools: &Tools, (dir, mutation): (&Path, bool)) -> Generated {
     let classes: &[String] = if job.extent == Extent::Classes { &job.subject.classes } else { &[] };
     match tools.count(&job.jars, &dir.join("tests"), Wanted { classes, mutation }, dir) {
-        Ok(counted) => generated.counted = counted,
+        Ok((counted, note)) => (generated.counted, generated.note) = (counted, note),
         Err(why) => generated.note = Some(why),
     }
     generated

@@ -1,5 +1,6 @@
 //! The run record of `generate` (`run.json`): what it was given, what came out.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -47,6 +48,8 @@ pub struct GenerateRecord {
     pub jail: Jail,
     pub workers: usize,
     pub restarts: u64,
+    /// Why workers were replaced, and how often.
+    pub replaced: BTreeMap<String, u64>,
     /// Processor time of the workers.
     pub worker_cpu_ms: u64,
     /// Tests that the compiler took in a second.
@@ -134,6 +137,7 @@ impl GenerateRecord {
             jail: Jail::default(),
             workers: config.workers,
             restarts: 0,
+            replaced: BTreeMap::new(),
             worker_cpu_ms: 0,
             compiled_per_s: None,
             deterministic: true,
@@ -173,6 +177,7 @@ impl GenerateRecord {
         let stats = session.stats();
         self.restarts = stats.starts.saturating_sub(config.workers as u64);
         self.worker_cpu_ms = stats.cpu_us / 1000;
+        self.replaced = stats.replaced;
         let layers = session.layers().map(|l| l.to_string()).unwrap_or_default();
         self.jail.layers = layers.split('+').filter(|l| !l.is_empty()).map(String::from).collect();
     }

@@ -427,9 +427,12 @@ impl<'p> Palette<'p> {
         if self.program.is_dynamic() || out.iter().any(ours) {
             out.retain(ours);
         }
-        out.extend(self.stub_ways(ty, &out));
+        let stubs = self.stub_ways(ty, &out);
         out.sort_by(|a, b| b.weight.total_cmp(&a.weight));
-        out.truncate(MAX_PRODUCERS);
+        // everything makes an object of the root type; a class of the user's own must not drown in it
+        out.truncate(MAX_PRODUCERS.saturating_sub(stubs.len()));
+        out.extend(stubs);
+        out.sort_by(|a, b| b.weight.total_cmp(&a.weight));
         out
     }
 

@@ -10,6 +10,12 @@ use crate::testcase::{Act, Answer, Given, Stmt, Stub, Var};
 const MAX_METHODS: usize = 80;
 /// Answers of a fresh stub.
 const MAX_ANSWERS: usize = 4;
+/// A fresh stub answers anew what every object has …
+const UNIVERSAL: f64 = 0.05;
+/// … and a stub of the root type, which has nothing else to say, is made so often, compared with the best other way.
+const OWN_CLASS: f64 = 0.1;
+/// Null instead of what every object gives.
+const NULL: f64 = 0.5;
 /// A fresh answer acts by itself.
 const ACTS: f64 = 0.15;
 
@@ -21,12 +27,14 @@ impl Palette<'_> {
         let def = program.ty(ty);
         let Some(required) = stubbable(program, &self.scope, ty).filter(|r| r.len() <= MAX_METHODS) else { return Vec::new() };
         let function = required.len() == 1 && def.flags.has(Flags::INTERFACE);
+        let root = program.well_known().object == Ty::reference(ty);
         // a platform type that something implements is better served by that: its callers are loops that we do not count
-        if def.platform && !function && !others.is_empty() {
+        if def.platform && !function && !root && !others.is_empty() {
             return Vec::new();
         }
         let best = others.iter().map(|p| p.weight).fold(0.0, f64::max);
         let weight = match (best > 0.0, function) {
+            _ if root => OWN_CLASS * best,
             (false, _) => 1.0,
             (true, true) => 0.5 * best,
             (true, false) => 0.12 * best,
@@ -56,8 +64,24 @@ impl Maker<'_, '_> {
                 answers.extend(self.answer(ty, method));
             }
         }
+        let root = program.well_known().object == Ty::reference(ty);
+        if root || self.rng.chance(UNIVERSAL) {
+            let universal = program.universal_methods(ty);
+            let method = self.rng.pick(&universal).copied();
+            answers.extend(method.filter(|m| answers.iter().all(|a: &Answer| a.method != *m)).and_then(|m| self.universal_answer(ty, m)));
+        }
         answers.sort_by_key(|a| a.method);
         Some(self.test.push(Stmt::Stub(Box::new(Stub { ty, ctor, args, answers }))))
+    }
+
+    /// What a method that every object has may do. Nobody expects null of it.
+    fn universal_answer(&mut self, ty: TypeId, method: MethodId) -> Option<Answer> {
+        let ret = self.palette.program.signature(method).ret;
+        if ret.is_reference() && self.rng.chance(NULL) {
+            let value = Some(self.test.push(Stmt::Null(ret)));
+            return Some(Answer { method, value, act: None });
+        }
+        self.answer(ty, method)
     }
 
     /// What a method of a stub may do; `None` if that is nothing.

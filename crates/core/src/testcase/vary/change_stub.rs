@@ -6,10 +6,15 @@ use crate::testcase::build::splice;
 use crate::testcase::stub::stubbable;
 use crate::testcase::{Answer, Stmt, TestCase};
 
+/// How often it is an answer to what every object has.
+const UNIVERSAL: f64 = 0.1;
+
 pub fn apply(context: &Context<'_, '_>, rng: &mut Rng, test: &TestCase, at: usize) -> Option<TestCase> {
     let Stmt::Stub(old) = &test.stmts[at] else { return None };
     let required = stubbable(context.palette.program, &context.palette.scope, old.ty)?;
-    let method = *rng.pick(&required)?;
+    let universal = || context.palette.program.universal_methods(old.ty);
+    let methods = if required.is_empty() || rng.chance(UNIVERSAL) { universal() } else { required };
+    let method = *rng.pick(&methods)?;
     let known = old.answers.iter().position(|a| a.method == method);
     let mut stub = old.clone();
     let mut longer = 0;

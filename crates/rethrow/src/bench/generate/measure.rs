@@ -85,8 +85,8 @@ impl Tools {
         Ok(Tools { java: jdk.java, javac, home: jdk.home, junit: fetch::maven(JUNIT, cache, host)?, agent, cli, pit })
     }
 
-    /// What the files below `tests` cover of the first jar.
-    pub fn count(&self, jars: &[PathBuf], tests: &Path, wanted: Wanted<'_>, dir: &Path) -> Result<Counted, String> {
+    /// What the files below `tests` cover of the first jar, and why mutants could not be counted if they could not.
+    pub fn count(&self, jars: &[PathBuf], tests: &Path, wanted: Wanted<'_>, dir: &Path) -> Result<(Counted, Option<String>), String> {
         let mut files = Vec::new();
         java_files(tests, &mut files, 0);
         files.sort();
@@ -113,8 +113,14 @@ impl Tools {
             classes: wanted.classes,
             scratch: &scratch,
         };
-        let mutation = if wanted.mutation { Some(mutation::score(&mutated)?) } else { None };
-        Ok(Counted { dropped: (found - files.len()) as u64, ran, failed, mutation, ..counted })
+        let counted = Counted { dropped: (found - files.len()) as u64, ran, failed, ..counted };
+        if !wanted.mutation {
+            return Ok((counted, None));
+        }
+        Ok(match mutation::score(&mutated) {
+            Ok(share) => (Counted { mutation: Some(share), ..counted }, None),
+            Err(why) => (counted, Some(why)),
+        })
     }
 
     fn compile(&self, mut files: Vec<PathBuf>, class_path: &[PathBuf], out: &Path) -> Result<Vec<PathBuf>, String> {

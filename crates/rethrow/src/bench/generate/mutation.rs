@@ -56,14 +56,17 @@ fn arguments(of: &Mutated<'_>) -> Vec<String> {
     let joined = |paths: &mut dyn Iterator<Item = &Path>, by: &str| paths.map(|p| p.display().to_string()).collect::<Vec<_>>().join(by);
     let own = || std::iter::once(of.compiled).chain(of.class_path.iter().map(PathBuf::as_path));
     let classes: Vec<String> = of.classes.iter().flat_map(|name| [name.clone(), format!("{name}$*")]).collect();
-    let mut out = vec!["-Djava.net.preferIPv4Stack=true".to_string(), "-cp".into(), fetch::class_path(of.pit), MAIN.into()];
+    // as the jail has it
+    let surroundings = format!("-Djava.net.preferIPv4Stack=true,-Djava.awt.headless=true,-Djava.io.tmpdir={}", of.scratch.display());
+    let mut out: Vec<String> = surroundings.split(',').map(str::to_string).collect();
+    out.extend(["-cp".into(), fetch::class_path(of.pit), MAIN.into()]);
     for (name, value) in [
         ("--classPath", joined(&mut own(), ",")),
         ("--targetClasses", classes.join(",")),
         ("--targetTests", of.tests.join(",")),
         ("--reportDir", of.scratch.join("pit").display().to_string()),
         ("--sourceDirs", of.scratch.display().to_string()),
-        ("--jvmArgs", "-Djava.net.preferIPv4Stack=true,-Djava.awt.headless=true".into()),
+        ("--jvmArgs", surroundings.clone()),
         ("--outputFormats", "CSV".into()),
         ("--timestampedReports", "false".into()),
         ("--skipFailingTests", "true".into()),
