@@ -64,6 +64,8 @@ pub struct CrashGoal {
     pub overflow: bool,
     /// All wanted program frames, for acceptance.
     pub(crate) wanted: Arc<[Frame]>,
+    /// Types of the platform with frames in the log, each once: what the program was given is mostly one of their kind.
+    pub platform: Vec<TypeId>,
     /// Types near the trace, whose code its methods run ([`crate::program::near`]).
     pub near: Vec<TypeId>,
     /// What to look for instead of frames.
@@ -141,8 +143,20 @@ impl CrashGoal {
     #[must_use]
     pub fn with_near(mut self, program: &Program) -> CrashGoal {
         const MOST: usize = 30;
+        const MOST_OF_MAKERS: usize = 15;
         let methods: Vec<MethodId> = self.frames.iter().rev().flat_map(|f| f.methods.iter().copied()).collect();
         self.near = near(program, &methods, &self.classes(), MOST);
+        // what a test hands to a constructor is often taken apart there, long before the crash
+        let mut owners: Vec<TypeId> = Vec::new();
+        for owner in methods.iter().filter(|m| program.method(**m).kind == MethodKind::Instance).map(|m| program.method(*m).owner) {
+            if !owners.contains(&owner) {
+                owners.push(owner);
+            }
+        }
+        let is_maker = |m: &MethodId| program.method(*m).kind == MethodKind::Constructor;
+        let makers: Vec<MethodId> = owners.iter().flat_map(|t| program.methods_of(*t)).filter(is_maker).collect();
+        let known = [self.classes(), self.near.clone()].concat();
+        self.near.extend(near(program, &makers, &known, MOST_OF_MAKERS));
         self
     }
 
@@ -186,9 +200,22 @@ pub fn resolve(trace: &Trace, program: &Program) -> Result<CrashGoal, Unresolved
         mismatches,
         overflow,
         wanted,
+        platform: platform_types(trace, program),
         near: Vec::new(),
         hunt: None,
     })
+}
+
+fn platform_types(trace: &Trace, program: &Program) -> Vec<TypeId> {
+    let mut out = Vec::new();
+    for frame in std::iter::once(&trace.thrown).chain(&trace.causes).flat_map(|t| &t.frames).filter(|f| f.platform) {
+        if let Some(ty) = program.find_type(&frame.class)
+            && !out.contains(&ty)
+        {
+            out.push(ty);
+        }
+    }
+    out
 }
 
 /// The program frames that count and whose they are: an exception without program frames of its own (a failed initialiser) is

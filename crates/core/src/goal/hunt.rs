@@ -145,6 +145,7 @@ impl CrashGoal {
             exception: hunt.exception.clone().unwrap_or_default(),
             message: hunt.message.clone(),
             messages: Vec::new(),
+            platform: Vec::new(),
             same_message: false,
             causes: Vec::new(),
             frames_of: 0,

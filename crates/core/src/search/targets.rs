@@ -1,5 +1,7 @@
 //! M_crash (EVO-13): which calls lead to the target frame, and the palette to build them with.
 
+use std::collections::BTreeSet;
+
 use rustc_hash::FxHashSet;
 
 use crate::goal::CrashGoal;
@@ -80,6 +82,7 @@ pub fn palette_at<'p>(program: &'p Program, goal: &CrashGoal, (level, home): (us
     banned.extend(members(program, rules.readers.makers));
     let customs = Customs::new(program, rules);
     let mut palette = Palette::new(PaletteSpec { program, scope, trace_types, literals, plain_packages: rules.plain_packages, customs, banned });
+    palette.expect_kinds_of(&goal.platform);
     palette.targets = targets(&palette, goal, level);
     let mut inner: FxHashSet<MethodId> = goal.frames[..level - 1].iter().flat_map(|f| f.methods.iter().copied()).collect();
     palette.targets.iter().for_each(|t| {
@@ -124,6 +127,9 @@ fn literals(program: &Program, goal: &CrashGoal, types: &[TypeId], messages: boo
     if !goal.near.is_empty() {
         pool.only_near_from_here();
         goal.near.iter().chain(&modules_of(&goal.near)).for_each(|t| pool.add_type(program, *t));
+        // parsers inherit their tables of tokens
+        let above = goal.near.iter().flat_map(|t| program.supertypes(*t)).filter(|t| !program.ty(*t).platform && !goal.near.contains(t) && !types.contains(t));
+        above.collect::<BTreeSet<_>>().into_iter().for_each(|t| pool.add_type(program, t));
     }
     if goal.overflow {
         pool.deepen();

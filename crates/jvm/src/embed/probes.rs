@@ -34,7 +34,7 @@ pub struct Probes {
     begin: jmethodID,
     fields: Fields,
     arrays: Arrays,
-    statics: FxHashMap<i32, Option<StaticField>>,
+    statics: FxHashMap<i32, Place>,
 }
 
 struct Fields {
@@ -67,6 +67,18 @@ struct StaticField {
     kind: Kind,
     owner: String,
 }
+
+/// Where a static field that was written is found.
+#[derive(Clone)]
+enum Place {
+    At(StaticField),
+    /// In a class whose initialiser failed: nobody can see it.
+    Dead,
+    Unknown,
+}
+
+/// What the JVM answers who asks for such a class.
+const INITIALISER_FAILED: [&str; 2] = ["java.lang.ExceptionInInitializerError", "java.lang.NoClassDefFoundError"];
 
 /// What could not be put back as it was.
 #[derive(Default, PartialEq, Eq, Debug)]
@@ -221,15 +233,16 @@ impl Probes {
         let bits = self.longs(env, self.arrays.saved_j, dn);
         for (place, number) in numbers.iter().enumerate().rev() {
             match self.static_field(env, classes, *number) {
-                Some(field) if fresh.contains(&field.owner) => result.fresh = true,
-                Some(field) => self.put_back(env, &field, place as i32, bits[place]),
-                None => result.lost = true,
+                Place::At(field) if fresh.contains(&field.owner) => result.fresh = true,
+                Place::At(field) => self.put_back(env, &field, place as i32, bits[place]),
+                Place::Dead => {}
+                Place::Unknown => result.lost = true,
             }
         }
         result
     }
 
-    fn static_field(&mut self, env: Env, classes: &mut Classes, number: i32) -> Option<StaticField> {
+    fn static_field(&mut self, env: Env, classes: &mut Classes, number: i32) -> Place {
         if let Some(known) = self.statics.get(&number) {
             return known.clone();
         }
@@ -260,11 +273,15 @@ impl Probes {
 }
 
 /// The class is loaded, since its field was written. A field named through a subclass is found through it as well.
-fn find_static(env: Env, classes: &mut Classes, number: i32) -> Option<StaticField> {
-    let field = hook::static_field(usize::try_from(number).ok()?)?;
+fn find_static(env: Env, classes: &mut Classes, number: i32) -> Place {
+    let Some(field) = usize::try_from(number).ok().and_then(hook::static_field) else { return Place::Unknown };
     let owner = field.owner.replace('/', ".");
-    let class = classes.find(env, &owner).ok()?;
-    let kind = descriptor::field(&field.descriptor)?;
+    let (Ok(class), Some(kind)) = (classes.find(env, &owner), descriptor::field(&field.descriptor)) else { return Place::Unknown };
     let id = jni!(env, GetStaticFieldID, class.0, c_string(&field.name).as_ptr(), c_string(&field.descriptor).as_ptr());
-    (!env.clear_exception() && !id.is_null()).then_some(StaticField { class, id, kind, owner })
+    if let Some(thrown) = env.take_exception() {
+        // asking for a field asks for its class to be initialised
+        let why = classes.of(env, thrown);
+        return if INITIALISER_FAILED.contains(&&*why.name) { Place::Dead } else { Place::Unknown };
+    }
+    if id.is_null() { Place::Unknown } else { Place::At(StaticField { class, id, kind, owner }) }
 }

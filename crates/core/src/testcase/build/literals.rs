@@ -81,6 +81,11 @@ impl LiteralPool {
         if s.len() <= 200 && !self.strings.iter().any(|t| t == s) {
             self.strings.push(s.to_string());
             tokens(s).for_each(|t| self.add_token(t));
+            // as the tables of generated parsers name their tokens
+            if let Some(token) = unquoted(s) {
+                self.strings.push(token.to_string());
+                self.add_token(token);
+            }
         }
     }
     fn add_token(&mut self, token: &str) {
@@ -241,6 +246,12 @@ fn tokens(text: &str) -> impl Iterator<Item = &str> {
         [&part[..mark], &part[mark..]]
     });
     whole.into_iter().chain(parts).filter(|t| !t.is_empty() && t.len() <= MAX_WORD)
+}
+
+/// What stands between two quotation marks, if that is all there is.
+fn unquoted(text: &str) -> Option<&str> {
+    let inside = ['"', '\''].iter().find_map(|q| text.strip_prefix(*q)?.strip_suffix(*q))?;
+    (!inside.is_empty() && !inside.contains(['"', '\''])).then_some(inside)
 }
 
 /// Messages often quote a value as source would write it: `'a\\nb'`.
@@ -531,6 +542,14 @@ mod tests {
         let all: Vec<&str> = tokens("--max-len=%d (see x_1)").collect();
         assert_eq!(all, ["-", "-", "max", "-", "len", "=", "%", "d", " ", "(", "see", " ", "x_1", ")"]);
         assert_eq!(tokens("P1W").collect::<Vec<_>>(), ["P1W", "P1W"]);
+    }
+
+    #[test]
+    fn a_table_of_tokens_gives_the_tokens() {
+        let mut pool = LiteralPool::default();
+        ["\"${\"", "'while'", "\"", "\"\"", "\"a\" or \"b\"", "<EOF>"].iter().for_each(|s| pool.add_string(s));
+        assert!(["${", "while"].iter().all(|t| pool.tokens.iter().any(|known| known == t)), "{:?}", pool.tokens);
+        assert_eq!(pool.strings().len(), 8, "{:?}", pool.strings());
     }
 
     #[test]

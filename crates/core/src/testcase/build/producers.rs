@@ -212,6 +212,17 @@ impl<'p> Palette<'p> {
         &self.expected_types
     }
 
+    /// The platform's interfaces that people make objects of and that these types implement: whose code ran is told by the log, which object it was by
+    /// nothing else. `AbstractList.add` was called on some list.
+    pub fn expect_kinds_of(&mut self, platform: &[TypeId]) {
+        for ty in platform.iter().flat_map(|t| self.program.supertypes(*t)) {
+            let (kind, def) = (Ty::reference(ty), self.program.ty(ty));
+            if def.flags.has(Flags::INTERFACE) && !self.customs.factories(kind).is_empty() && !self.expected_types.contains(&kind) {
+                self.expected_types.push(kind);
+            }
+        }
+    }
+
     fn find_expected(&self) -> Vec<Ty> {
         self.types_in_code(|op| match op {
             Op::Cast { ty, .. } | Op::InstanceOf { ty, .. } => Some(*ty),
