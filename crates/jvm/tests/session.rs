@@ -503,6 +503,19 @@ fn a_failed_initialiser_does_not_poison_later_tests() {
     }
 }
 
+/// What the initialiser wrote before it failed is in a class that nobody can use: there is nothing to put back.
+#[test]
+fn a_class_that_is_optional_does_not_cost_a_process() {
+    for f in fixtures() {
+        let mut session = f.session();
+        let got: Vec<Execution> = (0..4).flat_map(|_| session.execute(&vec![plain(f, "triesOptional"); 3]).unwrap()).collect();
+        assert!(got.iter().all(is_normal), "{:?}", got.iter().map(|e| &e.outcome).collect::<Vec<_>>());
+        let stats = session.stats();
+        assert!(!stats.replaced.keys().any(|why| why == "static fields cannot be put back"), "{stats:?}");
+        assert!(stats.starts <= 3, "{stats:?}");
+    }
+}
+
 /// The step limit stops it in the first test, and breaks the class for that process; later ones find it ready.
 #[test]
 fn an_initialiser_that_takes_long_is_run_outside_the_tests() {

@@ -25,7 +25,7 @@ pub struct Mutated<'a> {
     pub java: &'a Path,
     pub home: &'a Path,
     pub pit: &'a [PathBuf],
-    /// The library, what it needs, and JUnit.
+    /// The library first, then what it needs, and JUnit.
     pub class_path: &'a [PathBuf],
     /// The compiled tests …
     pub compiled: &'a Path,
@@ -62,6 +62,8 @@ fn arguments(of: &Mutated<'_>) -> Vec<String> {
     out.extend(["-cp".into(), fetch::class_path(of.pit), MAIN.into()]);
     for (name, value) in [
         ("--classPath", joined(&mut own(), ",")),
+        // of a class path, PIT changes folders only unless it is told otherwise
+        ("--mutableCodePaths", joined(&mut of.class_path.iter().take(1).map(PathBuf::as_path), ",")),
         ("--targetClasses", classes.join(",")),
         ("--targetTests", of.tests.join(",")),
         ("--reportDir", of.scratch.join("pit").display().to_string()),
