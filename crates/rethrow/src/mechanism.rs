@@ -36,7 +36,7 @@ enum Mechanism {
     Takers,
     /// Calls that are there are repeated.
     Repetition,
-    /// Tests define classes of their own, where types are not declared.
+    /// Tests define classes of their own: where types are not declared, and else objects that answer anew what every object has.
     Classes,
 }
 

@@ -52,6 +52,11 @@ fn frames_behind_what_the_test_implements_are_reached() {
 fn a_class_of_the_users_own_may_say_anything_of_itself() {
     let test = reproduced("textless");
     assert!(test.contains("public String toString()") && test.contains("return null;"), "{test}");
+    // no object of the platform or the program does
+    let (classes, log) = (fixtures().join("kinds/classes"), log_of("textless"));
+    let args = ["reproduce", log.to_str().unwrap(), "-cp", classes.to_str().unwrap(), "-q", "--workers", "1", "--without", "classes"];
+    let without = rethrow(&folder("kinds", "textless-without"), &[&args[..], &["--budget", "60s", "--max-evaluations", "5000"]].concat());
+    without.check_verdict(1, "not_reproduced");
 }
 
 #[test]

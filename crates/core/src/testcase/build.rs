@@ -77,7 +77,7 @@ pub struct Policy {
     pub impurity: bool,
     /// Values are used as what executions showed them to be (GRT-9).
     pub exact_types: bool,
-    /// Tests define classes of their own, where types are not declared.
+    /// Tests define classes of their own: where types are not declared, and else objects that answer anew what every object has.
     pub derive: bool,
 }
 

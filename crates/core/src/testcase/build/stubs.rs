@@ -52,6 +52,10 @@ impl Maker<'_, '_> {
     /// A new stub with some answers.
     pub fn stub(&mut self, ty: TypeId, ctor: Option<MethodId>) -> Option<Var> {
         let program = self.palette.program;
+        let root = program.well_known().object == Ty::reference(ty);
+        if root && !self.policy.derive {
+            return None;
+        }
         let mut required = stubbable(program, &self.palette.scope, ty)?;
         let mut args = Vec::new();
         for (i, param) in ctor.iter().flat_map(|c| program.signature(*c).params.iter().enumerate()) {
@@ -64,8 +68,7 @@ impl Maker<'_, '_> {
                 answers.extend(self.answer(ty, method));
             }
         }
-        let root = program.well_known().object == Ty::reference(ty);
-        if root || self.rng.chance(UNIVERSAL) {
+        if root || (self.policy.derive && self.rng.chance(UNIVERSAL)) {
             let universal = program.universal_methods(ty);
             let method = self.rng.pick(&universal).copied();
             answers.extend(method.filter(|m| answers.iter().all(|a: &Answer| a.method != *m)).and_then(|m| self.universal_answer(ty, m)));

@@ -13,7 +13,7 @@ pub fn apply(context: &Context<'_, '_>, rng: &mut Rng, test: &TestCase, at: usiz
     let Stmt::Stub(old) = &test.stmts[at] else { return None };
     let required = stubbable(context.palette.program, &context.palette.scope, old.ty)?;
     let universal = || context.palette.program.universal_methods(old.ty);
-    let methods = if required.is_empty() || rng.chance(UNIVERSAL) { universal() } else { required };
+    let methods = if context.policy.derive && (required.is_empty() || rng.chance(UNIVERSAL)) { universal() } else { required };
     let method = *rng.pick(&methods)?;
     let known = old.answers.iter().position(|a| a.method == method);
     let mut stub = old.clone();
