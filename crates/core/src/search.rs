@@ -395,8 +395,8 @@ impl<'a> Evaluator<'a> {
         execution.thrown().is_some_and(|(_, chain)| self.goal.level_of(chain) > self.reached())
     }
 
-    /// A hit that comes only after other tests, with the one of them that it needs. What is replayed counts like any execution. All workers are new afterwards: what was
-    /// left behind would mislead the search.
+    /// A hit that comes only after other tests, with the one of them that it needs. What is replayed counts like any execution. All workers are new
+    /// afterwards: what was left behind would mislead the search.
     fn joined_with_history(&mut self, test: &TestCase) -> Result<Option<TestCase>, Stop> {
         if self.limits.time_is_up() || !self.history.enquire() {
             return Ok(None);

@@ -318,6 +318,16 @@ impl TestCase {
         }
         self.without(&remove)
     }
+    /// Puts all statements of another test behind its own; by how much their numbers grew.
+    pub fn append(&mut self, other: &TestCase) -> u32 {
+        let shift = self.len() as u32;
+        for stmt in &other.stmts {
+            let mut stmt = stmt.clone();
+            stmt.operands_mut().into_iter().for_each(|v| v.0 += shift);
+            self.stmts.push(stmt);
+        }
+        shift
+    }
     /// The first `n` statements.
     #[must_use]
     pub fn prefix(&self, n: usize) -> TestCase {

@@ -34,6 +34,11 @@ impl Program {
         others.map(|m| self.signature(m)).any(|other| other.params == signature.params && !fits(other.ret, signature.ret))
     }
 
+    /// Whether everything else is below the type.
+    pub fn is_root(&self, ty: TypeId) -> bool {
+        self.well_known().object == Ty::reference(ty)
+    }
+
     /// Public methods that every object has and a subtype of `ty` may define anew: what a user's own class says of itself (`toString`, `equals`).
     pub fn universal_methods(&self, ty: TypeId) -> Vec<MethodId> {
         let Some(root) = self.well_known().object.as_ref() else { return Vec::new() };

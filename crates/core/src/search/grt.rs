@@ -36,7 +36,7 @@ use crate::rng::Rng;
 use crate::search::facts::Facts;
 use crate::search::targets::BuildRules;
 use crate::search::{Limits, Stop};
-use crate::target::Session;
+use crate::target::{Session, SessionLost};
 use crate::testcase::build::{Maker, Palette, Policy};
 use crate::testcase::{Stmt, TestCase};
 use crate::trace::Throwable;
@@ -126,6 +126,8 @@ pub struct Generator<'p> {
     /// Tests of the next round.
     batch: usize,
     opened: bool,
+    /// Whatever is chosen was run before.
+    exhausted: bool,
     /// What is executed before anything is chosen.
     waiting: VecDeque<Opening>,
 }
@@ -197,6 +199,7 @@ impl<'p> Generator<'p> {
             looked: 0,
             batch: BATCH,
             opened: false,
+            exhausted: false,
             waiting: VecDeque::new(),
         };
         generator.look();
@@ -208,9 +211,9 @@ impl<'p> Generator<'p> {
         &self.palettes[self.subjects[subject].palette].scope.package
     }
 
-    /// Whether all tests that were allowed have run.
+    /// Whether all tests that were allowed have run, or none is left that was not run.
     pub fn is_done(&self) -> bool {
-        self.tally.tests >= self.settings.max_tests
+        self.exhausted || self.tally.tests >= self.settings.max_tests
     }
 
     /// What is observed of a method.
@@ -223,29 +226,26 @@ impl<'p> Generator<'p> {
         if !std::mem::replace(&mut self.opened, true) {
             self.waiting = self.opening();
         }
-        loop {
-            let batch = if self.waiting.is_empty() { self.next_batch() } else { self.opening_batch() };
+        // looked at before anything is taken from what waits: it would be lost
+        while !limits.cancelled() && !limits.time_is_up() && !self.is_done() {
+            let mut batch = self.opening_batch();
             if batch.is_empty() {
-                if self.waiting.is_empty() {
-                    return Stop::BudgetSpent;
-                }
-                continue;
+                batch = self.next_batch();
             }
-            if let Err(stop) = self.round(batch, session, limits, events) {
-                return stop;
+            if batch.is_empty() {
+                self.exhausted = true;
+                break;
+            }
+            if let Err(lost) = self.round(batch, session, events) {
+                return lost.into();
             }
         }
+        if limits.cancelled() { Stop::Cancelled } else { Stop::BudgetSpent }
     }
 
-    fn round(&mut self, mut batch: Vec<Planned>, session: &mut dyn Session, limits: &dyn Limits, events: &mut dyn FnMut(Round)) -> Result<(), Stop> {
-        if limits.cancelled() {
-            return Err(Stop::Cancelled);
-        }
+    fn round(&mut self, mut batch: Vec<Planned>, session: &mut dyn Session, events: &mut dyn FnMut(Round)) -> Result<(), SessionLost> {
         let room = self.settings.max_tests.saturating_sub(self.tally.tests);
         batch.truncate(usize::try_from(room).unwrap_or(usize::MAX));
-        if batch.is_empty() || limits.time_is_up() {
-            return Err(Stop::BudgetSpent);
-        }
         let tests: Vec<TestCase> = batch.iter().map(|p| p.test.clone()).collect();
         let executions = session.execute(&tests)?;
         for (planned, execution) in batch.iter().zip(&executions) {

@@ -67,7 +67,9 @@ impl History {
                 beyond = middle;
             }
         }
-        Ok(Some(behind(&past[first].test.prefix(past[first].whole), test)))
+        let mut joined = past[first].test.prefix(past[first].whole);
+        joined.append(test);
+        Ok(Some(joined))
     }
 }
 
@@ -82,17 +84,6 @@ fn stretch(tests: &[TestCase], hits: &mut impl FnMut(&[TestCase]) -> Result<bool
         (beyond, length) = (first, length * GROWTH);
     }
     Ok(None)
-}
-
-/// All statements of the one, then all of the other.
-fn behind(first: &TestCase, then: &TestCase) -> TestCase {
-    let mut joined = first.clone();
-    for stmt in &then.stmts {
-        let mut stmt = stmt.clone();
-        stmt.operands_mut().into_iter().for_each(|v| v.0 += first.len() as u32);
-        joined.stmts.push(stmt);
-    }
-    joined
 }
 
 #[cfg(test)]
@@ -144,7 +135,8 @@ mod tests {
     fn variables_of_the_second_are_moved() {
         let mut test = ran(1);
         test.push(Stmt::ArraySet { array: Var(0), index: 0, value: Var(0) });
-        let joined = behind(&ran(7), &test);
+        let mut joined = ran(7);
+        assert_eq!(joined.append(&test), 1);
         assert_eq!(joined.stmts[2], Stmt::ArraySet { array: Var(1), index: 0, value: Var(1) });
     }
 }

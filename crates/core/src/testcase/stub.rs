@@ -145,8 +145,7 @@ impl Stub {
 pub fn stubbable(program: &Program, scope: &Scope, ty: TypeId) -> Option<Vec<MethodId>> {
     let def = program.ty(ty);
     let closed = [Flags::ENUM, Flags::ANNOTATION, Flags::FINAL, Flags::SEALED];
-    let root = program.well_known().object == Ty::reference(ty);
-    let kind = (root || def.flags.has(Flags::ABSTRACT)) && !closed.iter().any(|f| def.flags.has(*f));
+    let kind = (program.is_root(ty) || def.flags.has(Flags::ABSTRACT)) && !closed.iter().any(|f| def.flags.has(*f));
     let nested = def.outer.is_none() || def.flags.has(Flags::STATIC) || def.flags.has(Flags::INTERFACE);
     if !kind || !nested || !scope.nameable(program, ty) || program.supertypes(ty).iter().any(|t| program.ty(*t).missing) {
         return None;

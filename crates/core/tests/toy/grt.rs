@@ -229,6 +229,45 @@ fn the_same_seed_keeps_the_same_tests() {
     assert_ne!(kept(7), kept(8));
 }
 
+/// Time is up after each round, as between the slices of `generate`.
+struct OneRound(std::cell::Cell<u32>);
+
+impl Limits for OneRound {
+    fn time_is_up(&self) -> bool {
+        self.0.replace(self.0.get() + 1) > 0
+    }
+    fn cancelled(&self) -> bool {
+        false
+    }
+}
+
+#[test]
+fn what_waits_for_its_turn_is_not_lost_between_slices() {
+    let place = Place::new(PRESS);
+    let tests = |slices: bool| {
+        let mut generator = place.generator(Settings { max_tests: 2_000, ..Settings::all(3) });
+        let mut session = Interpreter::new(&place.program, &place.plan);
+        while !generator.is_done() {
+            if slices {
+                generator.run(&mut session, &OneRound(std::cell::Cell::default()), &mut |_| {});
+            } else {
+                generator.run(&mut session, &Unlimited, &mut |_| {});
+            }
+        }
+        generator.kept.into_iter().map(|k: Kept| k.test).collect::<Vec<_>>()
+    };
+    assert_eq!(tests(true), tests(false));
+}
+
+#[test]
+fn where_nothing_new_can_be_tried_the_search_is_done() {
+    let place = Place::new("class Only {\n  static method one() int {\n    return 1\n  }\n}\n");
+    let mut generator = place.generator(Settings::all(1));
+    let stop = generator.run(&mut Interpreter::new(&place.program, &place.plan), &Unlimited, &mut |_| {});
+    assert!(stop == Stop::BudgetSpent && generator.is_done());
+    assert!((1..20).contains(&generator.tally.tests), "{}", generator.tally.tests);
+}
+
 #[test]
 fn a_search_that_is_cancelled_or_late_stops() {
     struct Late;

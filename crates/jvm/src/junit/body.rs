@@ -207,8 +207,8 @@ impl<'a> Writer<'a> {
                 }
                 Stmt::GetStatic(f) | Stmt::GetField { field: f, .. } | Stmt::SetField { field: f, .. } => mention(Ty::reference(self.program.field(*f).owner)),
                 Stmt::Class(ty) => mention(*ty),
-                Stmt::Stub(stub) => self.program.abstract_methods(stub.ty).iter().chain(&stub.overridden(&[])).for_each(|m| {
-                    let signature = self.program.signature(*m);
+                Stmt::Stub(stub) => self.program.abstract_methods(stub.ty).into_iter().chain(stub.answers.iter().map(|a| a.method)).for_each(|m| {
+                    let signature = self.program.signature(m);
                     signature.params.iter().chain([&signature.ret]).for_each(|t| mention(*t));
                 }),
                 _ => {}

@@ -1,7 +1,7 @@
 //! Stubs as Java: a lambda where one method is all there is to define and the program knows lambdas, else an anonymous class.
 //!
-//! Every abstract method is defined, and whatever else has an answer, with erased types, so that javac accepts it whatever the type's own parameters are. Methods without an
-//! answer return what memory starts out with.
+//! Every abstract method is defined, and whatever else has an answer, with erased types, so that javac accepts it whatever the type's own
+//! parameters are. Methods without an answer return what memory starts out with.
 
 use rethrow_core::program::{Flags, MethodId, Ty, TypeId};
 use rethrow_core::testcase::{Act, Given, Stmt, Stub};

@@ -153,13 +153,7 @@ impl RootMethods {
 
 /// Puts another test behind; where its value is then.
 fn append(test: &mut TestCase, (other, var): (&TestCase, Var)) -> Var {
-    let shift = test.len() as u32;
-    for stmt in &other.stmts {
-        let mut stmt = stmt.clone();
-        stmt.operands_mut().into_iter().for_each(|v| v.0 += shift);
-        test.stmts.push(stmt);
-    }
-    Var(var.0 + shift)
+    Var(var.0 + test.append(other))
 }
 
 #[cfg(test)]

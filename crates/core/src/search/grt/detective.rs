@@ -1,4 +1,4 @@
-//! Detective: types that the methods under test ask for but none of them returns (GRT-10). The ways to make them are tried once each before the search;
+//! Detective: types that the methods under test ask for but none of them returns (GRT-10). The ways to make them are tried once each in its opening;
 //! what comes out goes to the main pool, what was needed on the way to the secondary one.
 //!
 //! The ways themselves, and their recursion into further types, are the builder's (`build::producers`): there is one builder of missing types.

@@ -65,13 +65,7 @@ impl Maker<'_, '_> {
     }
 
     fn append(&mut self, offer: &Offer) -> Var {
-        let shift = self.test.len() as u32;
-        for stmt in &offer.test.stmts {
-            let mut stmt = stmt.clone();
-            stmt.operands_mut().into_iter().for_each(|v| v.0 += shift);
-            self.test.stmts.push(stmt);
-        }
-        Var(offer.var.0 + shift)
+        Var(offer.var.0 + self.test.append(&offer.test))
     }
 
     /// A call that may change the object; other arguments come from the same test first, as everywhere.

@@ -83,7 +83,7 @@ impl LiteralPool {
             tokens(s).for_each(|t| self.add_token(t));
             // as the tables of generated parsers name their tokens
             if let Some(token) = unquoted(s) {
-                self.strings.push(token.to_string());
+                self.add_string(token);
                 self.add_token(token);
             }
         }

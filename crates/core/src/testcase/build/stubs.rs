@@ -27,7 +27,7 @@ impl Palette<'_> {
         let def = program.ty(ty);
         let Some(required) = stubbable(program, &self.scope, ty).filter(|r| r.len() <= MAX_METHODS) else { return Vec::new() };
         let function = required.len() == 1 && def.flags.has(Flags::INTERFACE);
-        let root = program.well_known().object == Ty::reference(ty);
+        let root = program.is_root(ty);
         // a platform type that something implements is better served by that: its callers are loops that we do not count
         if def.platform && !function && !root && !others.is_empty() {
             return Vec::new();
@@ -52,7 +52,7 @@ impl Maker<'_, '_> {
     /// A new stub with some answers.
     pub fn stub(&mut self, ty: TypeId, ctor: Option<MethodId>) -> Option<Var> {
         let program = self.palette.program;
-        let root = program.well_known().object == Ty::reference(ty);
+        let root = program.is_root(ty);
         if root && !self.policy.derive {
             return None;
         }

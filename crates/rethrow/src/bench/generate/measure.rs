@@ -102,7 +102,10 @@ impl Tools {
         let names: Vec<String> = files.iter().filter_map(|f| class_name(f.strip_prefix(tests).ok()?)).collect();
         let (ran, failed) = self.run(&names, &class_path, &compiled, &scratch)?;
         let csv = self.report(&jars[0], &scratch)?;
-        let counted = covered(&csv, wanted.classes);
+        let counted = Counted { dropped: (found - files.len()) as u64, ran, failed, ..covered(&csv, wanted.classes) };
+        if !wanted.mutation {
+            return Ok((counted, None));
+        }
         let mutated = Mutated {
             java: &self.java,
             home: &self.home,
@@ -113,10 +116,6 @@ impl Tools {
             classes: wanted.classes,
             scratch: &scratch,
         };
-        let counted = Counted { dropped: (found - files.len()) as u64, ran, failed, ..counted };
-        if !wanted.mutation {
-            return Ok((counted, None));
-        }
         Ok(match mutation::score(&mutated) {
             Ok(share) => (Counted { mutation: Some(share), ..counted }, None),
             Err(why) => (counted, Some(why)),

@@ -53,17 +53,17 @@ pub fn score(of: &Mutated<'_>) -> Result<Share, String> {
 }
 
 fn arguments(of: &Mutated<'_>) -> Vec<String> {
-    let joined = |paths: &mut dyn Iterator<Item = &Path>, by: &str| paths.map(|p| p.display().to_string()).collect::<Vec<_>>().join(by);
-    let own = || std::iter::once(of.compiled).chain(of.class_path.iter().map(PathBuf::as_path));
+    let class_path: Vec<String> = std::iter::once(of.compiled).chain(of.class_path.iter().map(PathBuf::as_path)).map(|p| p.display().to_string()).collect();
+    let library = of.class_path.first().map(|p| p.display().to_string()).unwrap_or_default();
     let classes: Vec<String> = of.classes.iter().flat_map(|name| [name.clone(), format!("{name}$*")]).collect();
     // as the jail has it
     let surroundings = format!("-Djava.net.preferIPv4Stack=true,-Djava.awt.headless=true,-Djava.io.tmpdir={}", of.scratch.display());
     let mut out: Vec<String> = surroundings.split(',').map(str::to_string).collect();
     out.extend(["-cp".into(), fetch::class_path(of.pit), MAIN.into()]);
     for (name, value) in [
-        ("--classPath", joined(&mut own(), ",")),
+        ("--classPath", class_path.join(",")),
         // of a class path, PIT changes folders only unless it is told otherwise
-        ("--mutableCodePaths", joined(&mut of.class_path.iter().take(1).map(PathBuf::as_path), ",")),
+        ("--mutableCodePaths", library),
         ("--targetClasses", classes.join(",")),
         ("--targetTests", of.tests.join(",")),
         ("--reportDir", of.scratch.join("pit").display().to_string()),

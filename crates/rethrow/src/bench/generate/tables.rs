@@ -93,9 +93,11 @@ impl<'l> Study<'l> {
 
     /// Those runs alone whose mutants were counted.
     fn mutants(&self) -> Study<'l> {
-        let counted = |g: &&&Generated| g.counted.mutation.is_some();
-        let runs: BTreeMap<_, Vec<&Generated>> = self.runs.iter().map(|(key, runs)| (*key, runs.iter().filter(counted).copied().collect())).collect();
-        let runs: BTreeMap<_, Vec<&Generated>> = runs.into_iter().filter(|(_, runs)| !runs.is_empty()).collect();
+        let mut runs = self.runs.clone();
+        runs.retain(|_, of| {
+            of.retain(|g| g.counted.mutation.is_some());
+            !of.is_empty()
+        });
         let libraries = self.libraries.iter().filter(|l| runs.keys().any(|(of, _)| of == *l)).copied().collect();
         Study { extent: self.extent, libraries, variants: self.variants.clone(), runs }
     }
