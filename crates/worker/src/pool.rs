@@ -16,7 +16,7 @@ use rethrow_core::testcase::TestCase;
 use crate::protocol::{Define, Done};
 use crate::session::{Clock, Fate, Job, Launch, Limits, Names, StartError, Worker};
 
-/// Tests given to a worker at once.
+/// Tests given to a worker at once, at most.
 const CHUNK: usize = 256;
 /// Starts that may fail, and deaths without a culprit, in a row.
 const MAX_FAILURES: u32 = 3;
@@ -65,7 +65,7 @@ struct Shared {
     second_hand: Mutex<Option<Worker>>,
     stats: Mutex<PoolStats>,
     last_failure: Mutex<String>,
-    preparation: Mutex<Preparation>,
+    preparation: Mutex<Arc<Preparation>>,
     /// Workers on their way out.
     ending: Mutex<Vec<JoinHandle<()>>>,
     /// The values of the batch's statements are wanted.
@@ -122,6 +122,12 @@ struct Batch<'a> {
     clock: &'a Clock,
 }
 
+/// Tests given to a worker at once: several times for each, so that none waits long for the slowest; a worker that is alone gets as much as it may.
+fn chunk(tests: usize, lanes: usize) -> usize {
+    let parts = if lanes == 1 { 1 } else { lanes * 2 };
+    tests.div_ceil(parts).clamp(1, CHUNK)
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -163,7 +169,9 @@ impl Pool {
         all.methods.extend(new.methods);
         all.fields.extend(new.fields);
         all.stubs.extend(new.stubs);
-        lock(&self.shared.preparation).list.extend(new.prepare);
+        if !new.prepare.is_empty() {
+            Arc::make_mut(&mut lock(&self.shared.preparation)).list.extend(new.prepare);
+        }
     }
 
     /// When batches have to be over: what has not run by then counts as ended by the clock.
@@ -173,7 +181,7 @@ impl Pool {
 
     /// Types whose first use always belongs to the test.
     pub fn never_prepare(&mut self, types: impl IntoIterator<Item = String>) {
-        lock(&self.shared.preparation).banned.extend(types);
+        Arc::make_mut(&mut lock(&self.shared.preparation)).banned.extend(types);
     }
 
     /// Results in the order of `tests`; only of the first of them if the time is up.
@@ -186,7 +194,7 @@ impl Pool {
             queue: Mutex::new((0..tests.len()).collect()),
             results: Mutex::new(tests.iter().map(|_| None).collect()),
             lost: Mutex::default(),
-            chunk: tests.len().div_ceil(lanes * 2).clamp(1, CHUNK),
+            chunk: chunk(tests.len(), lanes),
             clock: &self.clock,
         };
         let (launch, config, shared) = (&self.launch, self.config, &self.shared);
@@ -311,7 +319,11 @@ impl Shared {
 
     /// True if something new was learned.
     fn note_preparation(&self, done: &Done) -> bool {
+        if done.prepare.is_empty() && done.unprepared.is_empty() {
+            return false;
+        }
         let mut known = lock(&self.preparation);
+        let known = Arc::make_mut(&mut known);
         let before = (known.list.len(), known.banned.len());
         for name in &done.prepare {
             if !known.list.contains(name) {
@@ -396,10 +408,11 @@ impl Lane<'_> {
 
     fn run(&mut self, batch: &Batch<'_>, mut worker: Worker, taken: &[usize], pristine: bool) -> Yield {
         let tests = taken.iter().map(|i| batch.tests[*i].clone()).collect();
-        let Preparation { list, banned, broken, .. } = lock(&self.shared.preparation).clone();
+        let known = lock(&self.shared.preparation).clone();
+        let Preparation { list, banned, broken, .. } = &*known;
         let inspect = self.shared.inspect.load(Ordering::Relaxed);
         let (limits, clock) = (self.config.limits(pristine), Some(batch.clock));
-        let job = Job { program: batch.program, names: batch.names, prepare: &list, banned: &banned, broken: &broken, limits, pristine, inspect, clock };
+        let job = Job { program: batch.program, names: batch.names, prepare: list, banned, broken, limits, pristine, inspect, clock };
         let ran = worker.run(&job, tests);
         self.shared.count(&ran.results, matches!(ran.fate, Fate::Dead));
         self.shared.note_replaced(&ran.fate, &ran.why);

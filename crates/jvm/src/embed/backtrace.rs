@@ -22,7 +22,17 @@ pub struct Backtraces {
     layout: Option<Layout>,
     known: FxHashMap<u64, Vec<Known>>,
     /// What `recognise` has read, for `remember`.
-    read: Option<(u64, Frames)>,
+    read: Option<(u64, Frames, jobject)>,
+    met: u32,
+}
+
+/// A stack met before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Met {
+    /// The number under which it was remembered.
+    pub stack: u32,
+    /// Its own: stacks with the same lines have one number, but places in the code of their own.
+    pub place: u32,
 }
 
 struct Layout {
@@ -46,12 +56,12 @@ struct Frames {
 struct Known {
     frames: Frames,
     classes: Global,
-    number: u32,
+    met: Met,
 }
 
 impl Backtraces {
     pub fn new(env: Env, throwable: Global) -> Backtraces {
-        Backtraces { layout: layout(env, throwable), known: FxHashMap::default(), read: None }
+        Backtraces { layout: layout(env, throwable), known: FxHashMap::default(), read: None, met: 0 }
     }
 
     pub fn forget(&mut self, env: Env) {
@@ -60,61 +70,53 @@ impl Backtraces {
         }
     }
 
-    /// The number under which this stack was remembered.
-    pub fn recognise(&mut self, env: Env, thrown: jthrowable) -> Option<u32> {
+    /// The stack as it was remembered.
+    pub fn recognise(&mut self, env: Env, thrown: jthrowable) -> Option<Met> {
         self.read = None;
         let layout = self.layout.as_ref()?;
-        let frames = layout.frames(env, thrown)?;
+        let (frames, classes) = layout.frames(env, thrown)?;
         let hash = frames.hash();
-        self.read = Some((hash, frames));
-        let bucket = self.known.get(&hash)?;
-        let classes = layout.part(env, thrown, CLASSES);
-        let found = bucket.iter().find(|k| k.frames == frames && same_classes(env, k.classes.0, classes, frames.depth));
-        env.drop_local(classes);
-        found.map(|k| k.number)
+        self.read = Some((hash, frames, classes));
+        let found = self.known.get(&hash)?.iter().find(|k| k.frames == frames && same_classes(env, k.classes.0, classes, frames.depth));
+        found.map(|k| k.met)
     }
 
-    /// Remembers the stack that was last not recognised. Its classes are kept, as the worker keeps all classes it meets.
-    pub fn remember(&mut self, env: Env, thrown: jthrowable, number: u32) {
-        let (Some(layout), Some((hash, frames))) = (&self.layout, self.read.take()) else { return };
-        let classes = layout.part(env, thrown, CLASSES);
-        if !classes.is_null() {
-            self.known.entry(hash).or_default().push(Known { frames, classes: env.global(classes), number });
-            env.drop_local(classes);
-        }
+    /// Remembers the stack that was last not recognised, before the reference to its exception ends. Its classes are kept, as the worker keeps all
+    /// classes it meets.
+    pub fn remember(&mut self, env: Env, stack: u32) -> Option<Met> {
+        let (hash, frames, classes) = self.read.take()?;
+        let met = Met { stack, place: self.met };
+        self.met += 1;
+        self.known.entry(hash).or_default().push(Known { frames, classes: env.global(classes), met });
+        Some(met)
     }
 }
 
 impl Layout {
-    fn frames(&self, env: Env, thrown: jthrowable) -> Option<Frames> {
+    /// The frames, and the array of their classes; none of the references is deleted, since the test's end with it.
+    fn frames(&self, env: Env, thrown: jthrowable) -> Option<(Frames, jobject)> {
         let depth = usize::try_from(jni!(env, GetIntField, thrown, self.depth)).ok().filter(|d| (1..=MAX_DEPTH).contains(d))?;
         let stack = jni!(env, GetObjectField, thrown, self.stack);
-        let assigned = !env.same(stack, self.unassigned.0);
-        env.drop_local(stack);
-        if assigned {
+        if !env.same(stack, self.unassigned.0) {
+            return None;
+        }
+        let backtrace = jni!(env, GetObjectField, thrown, self.backtrace);
+        if !self.is_array(env, backtrace, self.objects, CLASSES + 1) {
+            return None;
+        }
+        let [methods, positions, classes] = [METHODS, POSITIONS, CLASSES].map(|place| jni!(env, GetObjectArrayElement, backtrace, place));
+        let len = depth as i32;
+        if !(self.is_array(env, methods, self.shorts, len) && self.is_array(env, positions, self.ints, len) && self.is_array(env, classes, self.objects, len)) {
             return None;
         }
         let mut frames = Frames { depth, methods: [0; MAX_DEPTH], positions: [0; MAX_DEPTH] };
-        let methods = self.part(env, thrown, METHODS);
-        let positions = self.part(env, thrown, POSITIONS);
-        let fits = |array: jobject, class: Global| !array.is_null() && env.is_instance(array, class.0) && jni!(env, GetArrayLength, array) >= depth as i32;
-        let ok = fits(methods, self.shorts) && fits(positions, self.ints);
-        if ok {
-            jni!(env, GetShortArrayRegion, methods, 0, depth as i32, frames.methods.as_mut_ptr());
-            jni!(env, GetIntArrayRegion, positions, 0, depth as i32, frames.positions.as_mut_ptr());
-        }
-        env.drop_local(methods);
-        env.drop_local(positions);
-        (!env.clear_exception() && ok).then_some(frames)
+        jni!(env, GetShortArrayRegion, methods, 0, len, frames.methods.as_mut_ptr());
+        jni!(env, GetIntArrayRegion, positions, 0, len, frames.positions.as_mut_ptr());
+        Some((frames, classes))
     }
 
-    /// One of the arrays of the backtrace; null if it has none.
-    fn part(&self, env: Env, thrown: jthrowable, place: i32) -> jobject {
-        let backtrace = jni!(env, GetObjectField, thrown, self.backtrace);
-        let usable = !backtrace.is_null() && env.is_instance(backtrace, self.objects.0) && jni!(env, GetArrayLength, backtrace) > CLASSES;
-        let part = if usable { jni!(env, GetObjectArrayElement, backtrace, place) } else { std::ptr::null_mut() };
-        env.drop_local(backtrace);
-        part
+    fn is_array(&self, env: Env, array: jobject, class: Global, len: i32) -> bool {
+        !array.is_null() && env.is_instance(array, class.0) && jni!(env, GetArrayLength, array) >= len
     }
 }
 
@@ -128,18 +130,9 @@ impl Frames {
     }
 }
 
-/// Whether both arrays hold the same classes in their first `depth` places.
+/// Whether both arrays hold the same classes in their first `depth` places; both are that long.
 fn same_classes(env: Env, a: jobject, b: jobject, depth: usize) -> bool {
-    if b.is_null() || jni!(env, GetArrayLength, b) < depth as i32 {
-        return false;
-    }
-    (0..depth as i32).all(|i| {
-        let (x, y) = (jni!(env, GetObjectArrayElement, a, i), jni!(env, GetObjectArrayElement, b, i));
-        let same = env.same(x, y);
-        env.drop_local(x);
-        env.drop_local(y);
-        same
-    })
+    (0..depth as i32).all(|i| env.same(jni!(env, GetObjectArrayElement, a, i), jni!(env, GetObjectArrayElement, b, i)))
 }
 
 fn layout(env: Env, throwable: Global) -> Option<Layout> {

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use jvmti_bindings::sys::jni::jthrowable;
 use rethrow_core::execution::Returned;
-use rethrow_core::testcase::TestCase;
+use rethrow_core::program::{MethodId, Ty};
+use rethrow_core::testcase::{Stmt, TestCase};
 use rethrow_worker::protocol::{Define, Done, Ended, Known, Observed, PREPARING, Reply, Run, Thrown, encode};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -51,8 +52,10 @@ pub struct Executor {
     probes: Option<Probes>,
     platform: Platform,
     watch: Arc<Watch>,
-    /// The numbers under which the parent knows classes.
+    /// The numbers under which the parent knows classes, counted from 1.
     told_types: FxHashMap<u32, u32>,
+    /// The same, for statements that always give the same class.
+    exact_types: FxHashMap<Exact, u32>,
     new_types: Vec<String>,
     unprepared: Vec<String>,
     unlinkable: Vec<String>,
@@ -65,6 +68,27 @@ pub struct Executor {
     stopped: u32,
     threads_at_start: i32,
     threads_before: i32,
+}
+
+/// A statement whose value always has the same class: nobody has to ask it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Exact {
+    Text,
+    Class,
+    New(MethodId),
+    Array(Ty),
+}
+
+impl Exact {
+    fn of(stmt: &Stmt) -> Option<Exact> {
+        match stmt {
+            Stmt::Str(_) => Some(Exact::Text),
+            Stmt::Class(_) => Some(Exact::Class),
+            Stmt::New { ctor, .. } => Some(Exact::New(*ctor)),
+            Stmt::NewArray { elem, .. } => Some(Exact::Array(*elem)),
+            _ => None,
+        }
+    }
 }
 
 /// Whether a class can be used.
@@ -108,6 +132,7 @@ impl Executor {
             platform: Platform::remember(env)?,
             watch,
             told_types: FxHashMap::default(),
+            exact_types: FxHashMap::default(),
             new_types: Vec::new(),
             unprepared: Vec::new(),
             unlinkable: Vec::new(),
@@ -249,7 +274,7 @@ impl Executor {
             hits: noted.hits,
             branches: noted.branches,
             switches: noted.switches,
-            types: self.types(),
+            types: self.types(test),
             seen: noted.seen,
             refused: Vec::new(),
             reach,
@@ -323,21 +348,28 @@ impl Executor {
     }
 
     /// Run-time types of the statements' values.
-    fn types(&mut self) -> Vec<u32> {
-        let env = self.env;
-        let slots = self.statements.slots().to_vec();
-        let number = |slot: &Slot| match slot {
-            Slot::Ref(object) if !object.is_null() => {
-                let class = self.statements.classes.of(env, *object);
-                let next = self.told_types.len() as u32;
-                *self.told_types.entry(class.number).or_insert_with(|| {
-                    self.new_types.push(class.name.to_string());
-                    next
-                }) + 1
-            }
-            _ => 0,
-        };
-        slots.iter().map(number).collect()
+    fn types(&mut self, test: &TestCase) -> Vec<u32> {
+        let values = test.stmts.iter().zip(self.statements.slots().to_vec());
+        values.map(|(stmt, slot)| self.type_of(stmt, slot)).collect()
+    }
+
+    fn type_of(&mut self, stmt: &Stmt, slot: Slot) -> u32 {
+        let Slot::Ref(object) = slot else { return 0 };
+        if object.is_null() {
+            return 0;
+        }
+        let exact = Exact::of(stmt);
+        if let Some(known) = exact.and_then(|e| self.exact_types.get(&e)) {
+            return *known;
+        }
+        let class = self.statements.classes.of(self.env, object);
+        let next = self.told_types.len() as u32 + 1;
+        let number = *self.told_types.entry(class.number).or_insert_with(|| {
+            self.new_types.push(class.name.to_string());
+            next
+        });
+        self.exact_types.extend(exact.map(|e| (e, number)));
+        number
     }
 
     /// What a test could assert of the statements' values.

@@ -1,6 +1,6 @@
 //! The worker's side of the class `rethrow/rt/Probe`: starting a test, reading what the probes noted, putting static fields back.
 
-use jvmti_bindings::sys::jni::{jfieldID, jmethodID, jobject, jvalue};
+use jvmti_bindings::sys::jni::{JNI_ABORT, jfieldID, jmethodID, jobject, jvalue};
 use rethrow_core::program::Prim;
 use rethrow_worker::protocol::{Branch, SeenValue};
 use rustc_hash::FxHashMap;
@@ -211,13 +211,18 @@ impl Probes {
     fn branches(&self, env: Env) -> Vec<Branch> {
         let mut numbers = self.ints(env, self.arrays.blist, self.int(env, self.fields.bn));
         numbers.sort_unstable();
-        let mut slots = [0.0f64; 4];
-        let mut branches = Vec::with_capacity(numbers.len());
-        for number in numbers {
-            jni!(env, GetDoubleArrayRegion, self.arrays.dist.0, number * 4, 4, slots.as_mut_ptr());
-            let [above, below, equal, hint] = slots;
-            branches.push(Branch { branch: number as u32, above: above.into(), below: below.into(), equal: equal != 0.0, hint: hint.into() });
+        let table = self.arrays.dist.0;
+        let len = jni!(env, GetArrayLength, table).max(0) as usize;
+        let start: *const f64 = jni!(env, GetPrimitiveArrayCritical, table, std::ptr::null_mut()).cast();
+        if start.is_null() {
+            env.clear_exception();
+            return Vec::new();
         }
+        // SAFETY: the JVM keeps the array of `len` doubles in place until it is released below; threads that the test left behind may still write.
+        let slot = |at: usize| unsafe { start.add(at).read_volatile() };
+        let known = numbers.iter().filter(|number| usize::try_from(**number).is_ok_and(|n| n * 4 + 4 <= len));
+        let branches = known.map(|number| branch(*number, slot)).collect();
+        jni!(env, ReleasePrimitiveArrayCritical, table, start.cast_mut().cast(), JNI_ABORT);
         branches
     }
 
@@ -270,6 +275,12 @@ impl Probes {
             Kind::Void => {}
         }
     }
+}
+
+/// The four slots of a branch; see `instrument::runtime`.
+fn branch(number: i32, slot: impl Fn(usize) -> f64) -> Branch {
+    let [above, below, equal, hint] = [0, 1, 2, 3].map(|i| slot(number as usize * 4 + i));
+    Branch { branch: number as u32, above: above.into(), below: below.into(), equal: equal != 0.0, hint: hint.into() }
 }
 
 /// The class is loaded, since its field was written. A field named through a subclass is found through it as well.

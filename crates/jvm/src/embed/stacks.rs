@@ -11,7 +11,7 @@ use jvmti_bindings::sys::jni::{jfieldID, jmethodID, jobject, jthrowable, jvalue}
 use rethrow_worker::protocol::{Known, StackFrame, Thrown};
 use rustc_hash::{FxHashMap, FxHasher};
 
-use super::backtrace::Backtraces;
+use super::backtrace::{Backtraces, Met};
 use super::classes::{ClassInfo, Classes};
 use super::vm::{Env, Global, jni};
 
@@ -22,6 +22,8 @@ const MAX_CAUSES: usize = 20;
 const MAX_INTERNED: usize = 4096;
 /// Lines at both ends of a stack that are part of its key, beside the hash of all its frames.
 const KEYED_LINES: i32 = 6;
+/// The exception whose message the JVM makes when it is asked for.
+const NULL_REFERENCE: &str = "java.lang.NullPointerException";
 /// Frames of ours, which the program's author would not see.
 const OWN_PREFIX: &str = "rethrow.rt.";
 /// The same prefixes mark frames of a printed trace as the platform's.
@@ -39,6 +41,8 @@ pub struct Stacks {
     /// By the number of the class: whether it has its own `getMessage` and `getCause`.
     overrides: FxHashMap<u32, [bool; 2]>,
     backtraces: Backtraces,
+    /// What the JVM itself says of a null reference, by the place in the code where it was met.
+    null_messages: FxHashMap<u32, Option<String>>,
     arrays: Global,
     array_hash: jmethodID,
     element: ElementIds,
@@ -74,6 +78,7 @@ impl Stacks {
             cause: env.field(throwable, "cause", "Ljava/lang/Throwable;").ok(),
             overrides: FxHashMap::default(),
             backtraces: Backtraces::new(env, throwable),
+            null_messages: FxHashMap::default(),
             arrays,
             array_hash: env.static_method(arrays, "hashCode", "([Ljava/lang/Object;)I")?,
             element: ElementIds {
@@ -110,8 +115,9 @@ impl Stacks {
             objects.push(link);
             let class = classes.of(env, link);
             let [own_message, own_cause] = self.overrides(env, &class);
-            let message = self.read(env, link, self.message.filter(|_| !own_message), self.get_message);
-            links.push(self.link(env, &class, message, link));
+            let (stack, met) = self.stack(env, link);
+            let message = self.message_of(env, &class, own_message, link, met);
+            links.push(Thrown { exception: class.name.to_string(), message, stack });
             let cause = self.read(env, link, self.cause.filter(|_| !own_cause), self.get_cause);
             // An exception that is its own cause has none yet.
             next = cause.filter(|cause| !env.same(*cause, link));
@@ -141,6 +147,7 @@ impl Stacks {
 
     fn forget(&mut self, env: Env) {
         self.backtraces.forget(env);
+        self.null_messages.clear();
         self.chains.clear();
         self.stacks.clear();
         self.initialisers.clear();
@@ -161,26 +168,41 @@ impl Stacks {
         (number, shared)
     }
 
-    fn link(&mut self, env: Env, class: &ClassInfo, message: Option<jobject>, thrown: jthrowable) -> Thrown {
-        let message = message.map(|m| {
-            let text = env.text(m, MESSAGE_CAP);
-            env.drop_local(m);
-            text
-        });
-        Thrown { exception: class.name.to_string(), message, stack: self.stack(env, thrown) }
+    /// The message; that of a null reference which the JVM met is told by the place in the code alone, and making it takes longer than most tests.
+    fn message_of(&mut self, env: Env, class: &ClassInfo, own: bool, thrown: jthrowable, met: Option<Met>) -> Option<String> {
+        let Some(met) = met.filter(|_| own && &*class.name == NULL_REFERENCE && self.told_message(env, thrown).is_none()) else {
+            return self.read_text(env, thrown, self.message.filter(|_| !own), self.get_message);
+        };
+        if let Some(known) = self.null_messages.get(&met.place) {
+            return known.clone();
+        }
+        let message = self.read_text(env, thrown, None, self.get_message);
+        self.null_messages.insert(met.place, message.clone());
+        message
     }
 
-    fn stack(&mut self, env: Env, thrown: jthrowable) -> u32 {
-        if let Some(number) = self.backtraces.recognise(env, thrown) {
-            return number;
+    /// What the exception was made with.
+    fn told_message(&self, env: Env, thrown: jthrowable) -> Option<jobject> {
+        self.message.and_then(|field| self.read(env, thrown, Some(field), self.get_message))
+    }
+
+    fn read_text(&self, env: Env, thrown: jthrowable, field: Option<jfieldID>, method: jmethodID) -> Option<String> {
+        let message = self.read(env, thrown, field, method)?;
+        let text = env.text(message, MESSAGE_CAP);
+        env.drop_local(message);
+        Some(text)
+    }
+
+    /// The number of its stack, and the stack itself if it can be recognised.
+    fn stack(&mut self, env: Env, thrown: jthrowable) -> (u32, Option<Met>) {
+        if let Some(met) = self.backtraces.recognise(env, thrown) {
+            return (met.stack, Some(met));
         }
         let elements = jni!(env, CallNonvirtualObjectMethodA, thrown, self.throwable.0, self.get_stack, null());
         let failed = env.clear_exception() || elements.is_null();
         let number = self.number_of(env, elements, failed);
-        if !failed {
-            self.backtraces.remember(env, thrown, number);
-        }
-        number
+        let met = if failed { None } else { self.backtraces.remember(env, number) };
+        (number, met)
     }
 
     fn number_of(&mut self, env: Env, elements: jobject, failed: bool) -> u32 {

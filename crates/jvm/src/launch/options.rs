@@ -6,12 +6,14 @@ use std::path::Path;
 use super::SessionConfig;
 
 /// Whatever the JDK.
-const FIXED: [&str; 18] = [
+const FIXED: [&str; 19] = [
     // First: it governs those after it, as does the next.
     "-XX:+IgnoreUnrecognizedVMOptions",
     "-XX:+UnlockExperimentalVMOptions",
     // Tests are many and short: the first compiler is enough, and starts at once.
     "-XX:TieredStopAtLevel=1",
+    // … and is to be used early: a search calls thousands of methods, each a few hundred times.
+    "-XX:CompileThresholdScaling=0.2",
     "-XX:+UseSerialGC",
     "-Xshare:auto",
     // Or hot code throws exceptions without frames, and their distance to the goal is unknown.
