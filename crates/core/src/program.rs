@@ -342,12 +342,11 @@ impl Program {
         let mut out = vec![ty];
         let mut seen: rustc_hash::FxHashSet<TypeId> = [ty].into_iter().collect();
         let mut i = 0;
+        // the root of all types has thousands: no more is looked at than was asked for
         while i < out.len() && out.len() <= limit {
-            for s in self.direct_subtypes(out[i]) {
-                if seen.insert(*s) {
-                    out.push(*s);
-                }
-            }
+            let room = limit + 1 - out.len();
+            let new: Vec<TypeId> = self.direct_subtypes(out[i]).iter().copied().filter(|s| seen.insert(*s)).take(room).collect();
+            out.extend(new);
             i += 1;
         }
         out.remove(0);

@@ -53,7 +53,8 @@ pub struct Members {
     methods: FxHashMap<MethodId, protocol::Method>,
     fields: FxHashMap<FieldId, protocol::Field>,
     stubs: FxHashMap<TypeId, Vec<MethodId>>,
-    ready_methods: FxHashMap<MethodId, std::rc::Rc<MethodEntry>>,
+    /// By number: every call of every test asks.
+    ready_methods: Vec<Option<std::rc::Rc<MethodEntry>>>,
     ready_fields: FxHashMap<FieldId, std::rc::Rc<FieldEntry>>,
     ready_types: FxHashMap<Ty, Global>,
 }
@@ -99,7 +100,8 @@ impl Members {
     }
 
     pub fn method(&mut self, env: Env, classes: &mut Classes, id: MethodId) -> Result<std::rc::Rc<MethodEntry>, Unusable> {
-        if let Some(ready) = self.ready_methods.get(&id) {
+        let place = id.0 as usize;
+        if let Some(Some(ready)) = self.ready_methods.get(place) {
             return Ok(ready.clone());
         }
         let def = self.methods.get(&id).ok_or_else(|| Unusable::Invalid(format!("{id:?} was never defined")))?;
@@ -114,7 +116,10 @@ impl Members {
         lookup_failed(env, classes, || format!("method {}.{}{}", def.owner, def.name, def.desc))?;
         let params = params.into_iter().map(|kind| param(env, classes, kind)).collect();
         let entry = std::rc::Rc::new(MethodEntry { class, id: method, params, result, is_static: def.is_static });
-        self.ready_methods.insert(id, entry.clone());
+        if self.ready_methods.len() <= place {
+            self.ready_methods.resize(place + 1, None);
+        }
+        self.ready_methods[place] = Some(entry.clone());
         Ok(entry)
     }
 
