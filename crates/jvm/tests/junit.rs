@@ -42,7 +42,7 @@ fn world() -> &'static World {
         let jdk = found.into_iter().find(|j| j.javac.is_some() && j.feature >= 11).expect("tests need a JDK");
         let folder = folder("classes");
         let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/junit");
-        let files: Vec<PathBuf> = ["fix/Shop", "fix/Echo", "fix/List", "other/Base"].iter().map(|f| sources.join(format!("{f}.java"))).collect();
+        let files: Vec<PathBuf> = ["fix/Shop", "fix/Kiosk", "fix/Echo", "fix/List", "other/Base"].iter().map(|f| sources.join(format!("{f}.java"))).collect();
         javac(&jdk, &folder, &[], &files).unwrap();
         let class_path = ClassPath::open(&[folder.display().to_string()], &jdk).unwrap().value;
         let class_path = Arc::new(class_path);
@@ -216,6 +216,16 @@ const CASES: &[Case] = &[
             b.call("fix.Shop$Shelf", "width", "()I", Some(h), &[]);
         },
         &["Shop shop = new Shop();", "Shop.Shelf shelf = shop.new Shelf(7);", "shelf.width();"],
+    ),
+    (
+        "an inner class that a subclass hides is made by the class that declares it",
+        |b| {
+            let k = b.make("fix.Kiosk", "()V", &[]);
+            let w = b.int(7);
+            let h = b.make("fix.Shop$Shelf", "(Lfix/Shop;I)V", &[k, w]);
+            b.call("fix.Shop$Shelf", "width", "()I", Some(h), &[]);
+        },
+        &["Kiosk kiosk = new Kiosk();", "Shop.Shelf shelf = ((Shop) kiosk).new Shelf(7);", "shelf.width();"],
     ),
     (
         "a hidden type is declared as what can be named",

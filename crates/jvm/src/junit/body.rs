@@ -535,9 +535,18 @@ impl Writer<'_> {
             (false, _) => Ok(format!("new {}({args})", self.type_name(Ty::reference(owner))?)),
             (true, [outer]) if outer.kind != Kind::Null => {
                 self.type_name(Ty::reference(owner))?;
+                let outer = self.enclosing(outer, owner)?;
                 Ok(format!("{}.new {}({args})", outer.dotted(), access::simple_name(self.program, owner).unwrap_or_default()))
             }
             (true, _) => Err(format!("{} needs an enclosing instance", self.program.type_name(owner))),
+        }
+    }
+
+    /// The instance that a new object of an inner class belongs to, as the class that declares it: a subclass may have another of the same name.
+    fn enclosing(&self, outer: &Expr, inner: TypeId) -> Result<Expr, String> {
+        match self.program.ty(inner).outer.map(Ty::reference) {
+            Some(declaring) if declaring != outer.ty => self.cast(outer.clone(), declaring),
+            _ => Ok(outer.clone()),
         }
     }
 

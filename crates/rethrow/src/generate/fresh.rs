@@ -205,7 +205,7 @@ impl<'a> Fresh<'a> {
             return Ok(());
         }
         let mut bad = blamed(&part.rendered, &part.files, answer.errors.iter().map(|(path, line, _)| (path.as_path(), *line)));
-        let first = answer.errors.first().map(|(path, line, what)| format!("{}:{line}: {what}", path.display())).unwrap_or_default();
+        let first = answer.errors.first().map(|(path, line, what)| shown(&part.rendered, path, *line, what)).unwrap_or_default();
         self.note(format!("{} tests do not compile: {first}", bad.len()));
         if bad.is_empty() {
             self.losses.uncompiled += self.lose(&part, |_, _| true);
@@ -369,6 +369,13 @@ fn fits(expect: &Expect, end: Option<&TestEnd>) -> bool {
         Expect::Fails { exception } => matches!(end, Some(TestEnd::Failed(what)) if what.split(": ").next() == Some(exception)),
         Expect::Broken { .. } | Expect::Unfit { .. } => matches!(end, Some(TestEnd::Failed(what)) if what.starts_with("java.lang.AssertionError")),
     }
+}
+
+/// An error of the compiler with the line that it is about: the file is gone when somebody reads this.
+fn shown(rendered: &[RenderedSuite], path: &Path, line: usize, what: &str) -> String {
+    let Some(file) = rendered.iter().find(|f| path.ends_with(&f.path)) else { return format!("{}:{line}: {what}", path.display()) };
+    let text = file.text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
+    format!("{}:{line}: {what}: {}", file.path.display(), text.trim())
 }
 
 /// All tests of the files that any of `bad` is in.
