@@ -162,6 +162,14 @@ const CASES: &[Case] = &[
         &["Shop shop = new Shop();", "shop.take(\"x\");"],
     ),
     (
+        "an overload is not the more specific one if the other has type arguments",
+        |b| {
+            let n = b.null("java.util.Properties");
+            b.call("fix.Shop", "sign", "(Ljava/util/Properties;)I", None, &[n]);
+        },
+        &["Shop.sign((Properties) null);"],
+    ),
+    (
         "a less specific overload is chosen by a cast",
         |b| {
             let s = b.shop();

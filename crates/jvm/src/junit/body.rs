@@ -685,12 +685,21 @@ impl Writer<'_> {
                 return Err(format!("{} has an overload with {}, which is not on the class path", self.program.qualified(method), self.shown(*missing)));
             }
             let applies = exprs.iter().zip(theirs).all(|(e, p)| self.strictly_applies(e, *p));
-            let beaten = own.iter().zip(theirs).all(|(a, b)| self.is_subtype(*a, *b));
+            let beaten = own.iter().zip(theirs).all(|(a, b)| self.is_subtype(*a, *b)) && !self.differs_in_generic(rival, own, theirs);
             if applies && !beaten {
                 return Ok(true);
             }
         }
         Ok(false)
+    }
+
+    /// Whether a parameter of the rival that is not ours has type arguments: what erasure calls a subtype need not be one of those (`Properties` is no
+    /// `Map<String, V>`).
+    fn differs_in_generic(&self, rival: MethodId, own: &[Ty], theirs: &[Ty]) -> bool {
+        let generics = self.scope.generics.of(self.program, self.program.method(rival).owner);
+        let Some(declared) = generics.method(self.program, rival) else { return false };
+        let params = declared.iter().rev().zip(own.iter().rev().zip(theirs.iter().rev()));
+        params.into_iter().any(|(declared, (own, their))| own != their && *declared == Declared::Parameterised)
     }
 
     /// Phase 1 of overload resolution: by subtyping alone. The wanted method always applies in it, so later phases do not matter.
