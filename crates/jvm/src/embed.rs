@@ -24,6 +24,7 @@ mod statement;
 mod stub_class;
 mod stubs;
 mod surroundings;
+mod threads;
 mod vm;
 mod watch;
 
@@ -43,6 +44,7 @@ use executor::Executor;
 use probes::Probes;
 use progress::ProgressPage;
 use setup::Setup;
+use threads::Others;
 use vm::{Env, Global, jni};
 use watch::{Watch, Watched};
 
@@ -95,8 +97,8 @@ fn serve(stream: UnixStream) -> Result<(), String> {
     };
     std::thread::Builder::new().name("main".to_owned()).stack_size(stack).spawn(tests).map_err(|e| e.to_string())?;
     if let Ok((machine, watched)) = told.recv() {
-        machine.attach()?;
-        watch.keep(&watched);
+        let others = Others::new(machine.attach()?, watched.tools);
+        watch.keep(&watched, &others);
     }
     // The other thread ends the process.
     loop {

@@ -219,6 +219,12 @@ impl Walk<'_> {
                 making.choose(self.program, session, (room, false), self.end())?;
                 continue;
             }
+            let needed = making.fresh.time_for(0).unwrap_or_default();
+            if self.config.host.cores == 1 && needed > left {
+                // searching on would only take the core from what has to be compiled and run
+                std::thread::sleep(POLL);
+                continue;
+            }
             let stop = self.search_until(&mut making.generator, session, latest.min(Instant::now() + BESIDE), emit);
             if stop != Stop::BudgetSpent || making.generator.is_done() {
                 return Ok(stop);

@@ -287,21 +287,25 @@ impl<'p> Generator<'p> {
         Some(chosen)
     }
 
-    /// Each subject once, and between them what the detective wants to try: with many classes and little time neither may wait for the other.
+    /// Each subject once, and between them what the detective wants to try: with many classes and little time neither may wait for the other. Further
+    /// ways to the same type come after all subjects.
     fn opening(&mut self) -> VecDeque<Opening> {
-        let mut ways = VecDeque::new();
+        let (mut first, mut further) = (VecDeque::new(), Vec::new());
         if self.settings.has(Component::Detective) {
             for ty in detective::unavailable(self.world.program, &self.subjects) {
-                ways.extend(self.ways_to(ty));
+                let mut ways = self.ways_to(ty).into_iter();
+                first.extend(ways.next());
+                further.extend(ways);
             }
         }
-        let (many, all) = (ways.len(), self.subjects.len());
+        let (many, all) = (first.len(), self.subjects.len());
         let mut out = VecDeque::new();
         for subject in 0..all {
             let due = many * (subject + 1) / all - many * subject / all;
-            out.extend(ways.drain(..due).map(Opening::Way));
+            out.extend(first.drain(..due).map(Opening::Way));
             out.push_back(Opening::Subject(subject));
         }
+        out.extend(further.into_iter().map(Opening::Way));
         out
     }
 

@@ -1,7 +1,8 @@
 //! The clock over the running test: asks the JVM to stop it, and ends the process if that does not help.
 //!
 //! Processor time counts, so that a busy machine does not make a test look endless; a test that merely waits is judged by the wall clock, and sooner if
-//! it waits for something that has no end of its own (a lock, a result that nobody computes). Results written before are flushed before the process ends,
+//! it waits for something that has no end of its own (a lock, a result that nobody computes), at once if no other thread could end it. Results written
+//! before are flushed before the process ends,
 //! and the shared page says which test it was.
 
 use std::io::Write;
@@ -13,6 +14,7 @@ use std::time::{Duration, Instant};
 use jvmti_bindings::sys::jvmti::{JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER, JVMTI_THREAD_STATE_WAITING_INDEFINITELY};
 
 use super::progress::ProgressPage;
+use super::threads::Others;
 use super::vm::{Global, Tools, jvmti};
 
 const POLL: Duration = Duration::from_millis(10);
@@ -22,6 +24,8 @@ const GRACE: Duration = Duration::from_millis(300);
 const PATIENCE: u32 = 4;
 /// What waits without an end of its own is given this part of the limit.
 const HOPELESS_PART: u32 = 4;
+/// … and this long if nothing else moves, since a lock may be on its way.
+const DEADLOCK: Duration = Duration::from_millis(25);
 /// A thread that got less than this part of the processor waits for something.
 const IDLE_PART: u32 = 10;
 /// The exit code of a worker that ended itself; any would do, since the shared page tells.
@@ -99,7 +103,7 @@ impl Watch {
     }
 
     /// Watches until the process ends.
-    pub fn keep(&self, target: &Watched) {
+    pub fn keep(&self, target: &Watched, others: &Others) {
         let mut seen = 0;
         let (mut since, mut cpu) = (Instant::now(), Duration::ZERO);
         let mut hopeless = Hopeless::default();
@@ -114,7 +118,8 @@ impl Watch {
             let limit = Duration::from_millis(self.limit_ms.load(Ordering::Relaxed).into());
             let now = cpu_time(target.cpu_clock);
             let waited = hopeless.look(target, now);
-            if waited * HOPELESS_PART >= limit || is_over(since.elapsed(), now.saturating_sub(cpu), limit) {
+            let dead = waited >= DEADLOCK && !others.may_act();
+            if dead || waited * HOPELESS_PART >= limit || is_over(since.elapsed(), now.saturating_sub(cpu), limit) {
                 self.stop(target, test);
             }
         }
