@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::program::TypeId;
+use crate::program::{Prim, TypeId};
 use crate::testcase::Value;
 use crate::trace::Throwable;
 
@@ -79,6 +79,10 @@ pub enum Returned {
     Text(String),
     /// Plain data, as an expression of the language.
     Written(String),
+    /// A short array of primitives, as it was when the test ended.
+    Prims(Prim, Vec<Value>),
+    /// A short array of texts, likewise.
+    Texts(Vec<Option<String>>),
 }
 
 /// See the module documentation.

@@ -10,9 +10,13 @@ use std::path::{Path, PathBuf};
 use binary::{Ran, assert_no_survivor, compile, folder, repository, rethrow, snapshot};
 
 fn classes(name: &str) -> PathBuf {
+    classes_of("shop", name)
+}
+
+fn classes_of(package: &str, name: &str) -> PathBuf {
     let folder = folder("generate", name);
     std::fs::create_dir_all(folder.join("classes")).unwrap();
-    compile(&repository().join("crates/rethrow/tests/generate"), &folder.join("classes"));
+    compile(&repository().join("crates/rethrow/tests/generate").join(package), &folder.join("classes"));
     folder
 }
 
@@ -54,6 +58,27 @@ fn both_suites_are_written_and_confirmed() {
     assert!(!promises.contains("perItem"), "deprecated members are left out: {promises}");
     assert!(text(&cwd, "rethrow.out/coverage.md").contains("shop.Ledger"));
     assert_no_survivor(&cwd, "generate/suites");
+}
+
+#[test]
+fn arrays_are_asserted_as_they_are_in_the_end() {
+    let cwd = classes_of("stock", "arrays");
+    let args = ["generate", "--classpath", "classes", "--classes", "stock.*", "--out", "out", "--budget", "60s", "--workers", "1", "--max-tests", "300"];
+    let ran = rethrow(&cwd, &args);
+    ran.check(0, &[]);
+    let lost = &ran.record["lost"];
+    assert_eq!((&lost["uncompiled"], &lost["differing"]), (&0.into(), &0.into()), "{lost:#}");
+    let written = text(&cwd, "out/stock/Labels_RegressionTest.java");
+    for part in [
+        "assertArrayEquals(new byte[] {-1, 65, 127}, ",
+        "assertArrayEquals(new String[] {\"first\", \"last\"}, ",
+        "assertArrayEquals(new String[] {\"first\", null}, ",
+        "assertArrayEquals(new double[] {0.5, Double.NaN}, ",
+        "assertTrue(java.util.Arrays.equals(new boolean[] {false}, ",
+        ", 7}, ",
+    ] {
+        assert!(written.contains(part), "no {part} in {written}");
+    }
 }
 
 #[test]

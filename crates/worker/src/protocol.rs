@@ -261,11 +261,34 @@ impl FrameError {
     }
 }
 
+/// Nearly all that is written is a single byte at a time, which the library's own vector takes through an iterator.
+struct Appended(Vec<u8>);
+
+impl postcard::ser_flavors::Flavor for Appended {
+    type Output = Vec<u8>;
+    #[inline]
+    fn try_push(&mut self, byte: u8) -> postcard::Result<()> {
+        self.0.push(byte);
+        Ok(())
+    }
+    #[inline]
+    fn try_extend(&mut self, bytes: &[u8]) -> postcard::Result<()> {
+        match bytes {
+            [byte] => self.0.push(*byte),
+            _ => self.0.extend_from_slice(bytes),
+        }
+        Ok(())
+    }
+    fn finalize(self) -> postcard::Result<Vec<u8>> {
+        Ok(self.0)
+    }
+}
+
 /// Appends `message` as one frame to `out`, which the caller writes when it is full enough.
 pub fn encode(message: &impl Serialize, out: &mut Vec<u8>) -> Result<(), FrameError> {
     let start = out.len();
     out.extend_from_slice(&[0; 4]);
-    let mut full = postcard::to_extend(message, std::mem::take(out))?;
+    let mut full = postcard::serialize_with_flavor(message, Appended(std::mem::take(out)))?;
     let len = full.len() - start - 4;
     if len > MAX_FRAME {
         full.truncate(start);

@@ -3,6 +3,7 @@
 //! HotSpot keeps in the field `backtrace` of an exception, for each frame, the number of the method, the place in its code and its class. Where that
 //! layout or the field is not as expected, or the program has set the trace itself, there is no answer and the caller reads the elements.
 
+use std::cell::Cell;
 use std::hash::Hasher;
 
 use jvmti_bindings::sys::jni::{jfieldID, jobject, jthrowable};
@@ -44,6 +45,8 @@ struct Layout {
     objects: Global,
     shorts: Global,
     ints: Global,
+    /// Once a backtrace was as expected, all of this JVM's are.
+    verified: Cell<bool>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -55,7 +58,7 @@ struct Frames {
 
 struct Known {
     frames: Frames,
-    classes: Global,
+    classes: Vec<Global>,
     met: Met,
 }
 
@@ -65,8 +68,8 @@ impl Backtraces {
     }
 
     pub fn forget(&mut self, env: Env) {
-        for known in self.known.drain().flat_map(|(_, bucket)| bucket) {
-            jni!(env, DeleteGlobalRef, known.classes.0);
+        for class in self.known.drain().flat_map(|(_, bucket)| bucket).flat_map(|known| known.classes) {
+            jni!(env, DeleteGlobalRef, class.0);
         }
     }
 
@@ -77,7 +80,7 @@ impl Backtraces {
         let (frames, classes) = layout.frames(env, thrown)?;
         let hash = frames.hash();
         self.read = Some((hash, frames, classes));
-        let found = self.known.get(&hash)?.iter().find(|k| k.frames == frames && same_classes(env, k.classes.0, classes, frames.depth));
+        let found = self.known.get(&hash)?.iter().find(|k| k.frames == frames && same_classes(env, &k.classes, classes));
         found.map(|k| k.met)
     }
 
@@ -87,7 +90,14 @@ impl Backtraces {
         let (hash, frames, classes) = self.read.take()?;
         let met = Met { stack, place: self.met };
         self.met += 1;
-        self.known.entry(hash).or_default().push(Known { frames, classes: env.global(classes), met });
+        let class = |i| {
+            let class = jni!(env, GetObjectArrayElement, classes, i);
+            let kept = env.global(class);
+            env.drop_local(class);
+            kept
+        };
+        let classes = (0..frames.depth as i32).map(class).collect();
+        self.known.entry(hash).or_default().push(Known { frames, classes, met });
         Some(met)
     }
 }
@@ -109,6 +119,7 @@ impl Layout {
         if !(self.is_array(env, methods, self.shorts, len) && self.is_array(env, positions, self.ints, len) && self.is_array(env, classes, self.objects, len)) {
             return None;
         }
+        self.verified.set(true);
         let mut frames = Frames { depth, methods: [0; MAX_DEPTH], positions: [0; MAX_DEPTH] };
         jni!(env, GetShortArrayRegion, methods, 0, len, frames.methods.as_mut_ptr());
         jni!(env, GetIntArrayRegion, positions, 0, len, frames.positions.as_mut_ptr());
@@ -116,7 +127,7 @@ impl Layout {
     }
 
     fn is_array(&self, env: Env, array: jobject, class: Global, len: i32) -> bool {
-        !array.is_null() && env.is_instance(array, class.0) && jni!(env, GetArrayLength, array) >= len
+        !array.is_null() && (self.verified.get() || (env.is_instance(array, class.0) && jni!(env, GetArrayLength, array) >= len))
     }
 }
 
@@ -130,9 +141,9 @@ impl Frames {
     }
 }
 
-/// Whether both arrays hold the same classes in their first `depth` places; both are that long.
-fn same_classes(env: Env, a: jobject, b: jobject, depth: usize) -> bool {
-    (0..depth as i32).all(|i| env.same(jni!(env, GetObjectArrayElement, a, i), jni!(env, GetObjectArrayElement, b, i)))
+/// Whether the array begins with these classes; it is long enough.
+fn same_classes(env: Env, known: &[Global], classes: jobject) -> bool {
+    known.iter().enumerate().all(|(i, class)| env.same(class.0, jni!(env, GetObjectArrayElement, classes, i as i32)))
 }
 
 fn layout(env: Env, throwable: Global) -> Option<Layout> {
@@ -151,5 +162,6 @@ fn layout(env: Env, throwable: Global) -> Option<Layout> {
         objects: class("[Ljava/lang/Object;")?,
         shorts: class("[S")?,
         ints: class("[I")?,
+        verified: Cell::new(false),
     })
 }

@@ -3,20 +3,21 @@
 
 use std::sync::Arc;
 
-use jvmti_bindings::sys::jni::jthrowable;
+use jvmti_bindings::sys::jni::{jobject, jthrowable};
 use rethrow_core::execution::Returned;
 use rethrow_core::program::{MethodId, Ty};
 use rethrow_core::testcase::{Stmt, TestCase};
 use rethrow_worker::protocol::{Define, Done, Ended, Known, Observed, PREPARING, Reply, Run, Thrown, encode};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::call::Slot;
+use super::call::{self, Slot};
 use super::classes::Classes;
+use super::descriptor::{self, Kind};
 use super::platform::Platform;
-use super::probes::Probes;
+use super::probes::{Noted, Probes};
 use super::stacks::Stacks;
 use super::statement::{Statements, Stop};
-use super::vm::{Env, c_string, jni};
+use super::vm::{Env, Global, c_string, jni};
 use super::watch::Watch;
 use super::{callers, hints, hook};
 
@@ -27,7 +28,7 @@ const MAX_OUT_OF_MEMORY: u32 = 30;
 /// Threads that a test may leave behind before the process is replaced …
 const MAX_THREADS_LEFT: i32 = 20;
 /// … and all tests together: mostly they sleep.
-const MAX_THREADS: i32 = 150;
+const MAX_THREADS: i32 = 500;
 /// Tests that a process may have to stop before it is replaced: each may have left something half done.
 const MAX_STOPPED: u32 = 30;
 /// Results are sent when this much has come together …
@@ -41,6 +42,8 @@ const UNLINKED: &str = "java.lang.NoClassDefFoundError";
 const POISONED: &str = "Could not initialize class ";
 /// Longer texts are cut: nobody asserts them whole.
 const MAX_TEXT: usize = 400;
+/// Elements of an array that somebody would still assert.
+const MAX_ELEMENTS: i32 = 32;
 /// How `Runtime.exit` ends when it was not called by the program itself; see `instrument::replace_exit`.
 const STOPPED_EXIT: (&str, &str) = ("java.lang.InternalError", "rethrow: exit");
 
@@ -56,6 +59,8 @@ pub struct Executor {
     told_types: FxHashMap<u32, u32>,
     /// The same, for statements that always give the same class.
     exact_types: FxHashMap<Exact, u32>,
+    /// The class of what a method returned last, and its number: mostly it returns the like again.
+    returned: FxHashMap<MethodId, (Global, u32)>,
     new_types: Vec<String>,
     unprepared: Vec<String>,
     unlinkable: Vec<String>,
@@ -133,6 +138,7 @@ impl Executor {
             watch,
             told_types: FxHashMap::default(),
             exact_types: FxHashMap::default(),
+            returned: FxHashMap::default(),
             new_types: Vec::new(),
             unprepared: Vec::new(),
             unlinkable: Vec::new(),
@@ -261,7 +267,7 @@ impl Executor {
     fn observe(&mut self, index: u32, test: &TestCase, result: Result<(), (u32, Stop)>, run: &Run) -> Attempt {
         let env = self.env;
         // First of all: reading exceptions may run code of the program.
-        let mut noted = self.probes.as_ref().map(|p| p.read(env)).unwrap_or_default();
+        let mut noted = self.probes.as_mut().map(|p| p.read(env)).unwrap_or_default();
         noted.seen.extend(hints::take_seen());
         let reach = callers::take_reach();
         let steps = self.probes.as_ref().map_or(0, |p| p.steps_used(env, run.step_limit));
@@ -349,8 +355,9 @@ impl Executor {
 
     /// Run-time types of the statements' values.
     fn types(&mut self, test: &TestCase) -> Vec<u32> {
-        let values = test.stmts.iter().zip(self.statements.slots().to_vec());
-        values.map(|(stmt, slot)| self.type_of(stmt, slot)).collect()
+        let ran = self.statements.slots().len();
+        let values = test.stmts[..ran].iter().enumerate();
+        values.map(|(i, stmt)| self.type_of(stmt, self.statements.slots()[i])).collect()
     }
 
     fn type_of(&mut self, stmt: &Stmt, slot: Slot) -> u32 {
@@ -362,28 +369,80 @@ impl Executor {
         if let Some(known) = exact.and_then(|e| self.exact_types.get(&e)) {
             return *known;
         }
+        if let Stmt::Call { method, .. } = stmt {
+            return self.returned_type(*method, object);
+        }
+        let (_, number) = self.told_type(object);
+        self.exact_types.extend(exact.map(|e| (e, number)));
+        number
+    }
+
+    fn returned_type(&mut self, method: MethodId, object: jobject) -> u32 {
+        let class = self.env.class_of(object);
+        let known = self.returned.get(&method).filter(|(known, _)| self.env.same(known.0, class));
+        let number = known.map(|(_, number)| *number);
+        self.env.drop_local(class);
+        number.unwrap_or_else(|| {
+            let told = self.told_type(object);
+            self.returned.insert(method, told);
+            told.1
+        })
+    }
+
+    fn told_type(&mut self, object: jobject) -> (Global, u32) {
         let class = self.statements.classes.of(self.env, object);
         let next = self.told_types.len() as u32 + 1;
         let number = *self.told_types.entry(class.number).or_insert_with(|| {
             self.new_types.push(class.name.to_string());
             next
         });
-        self.exact_types.extend(exact.map(|e| (e, number)));
-        number
+        (class.class, number)
     }
 
     /// What a test could assert of the statements' values.
     fn values(&mut self) -> Vec<Option<Returned>> {
-        let env = self.env;
         let slots = self.statements.slots().to_vec();
         let value = |slot: &Slot| match slot {
             Slot::Void => None,
             Slot::Prim(value) => Some(Returned::Prim(*value)),
             Slot::Ref(object) if object.is_null() => Some(Returned::Null),
-            Slot::Ref(object) if &*self.statements.classes.of(env, *object).name == STRING => Some(Returned::Text(env.text(*object, MAX_TEXT))),
-            Slot::Ref(_) => Some(Returned::Object),
+            Slot::Ref(object) => Some(self.object_value(*object)),
         };
         slots.iter().map(value).collect()
+    }
+
+    fn object_value(&mut self, object: jobject) -> Returned {
+        let name = self.statements.classes.of(self.env, object).name;
+        if &*name == STRING {
+            return Returned::Text(self.env.text(object, MAX_TEXT));
+        }
+        descriptor::element(&name).and_then(|element| self.array_value(object, &element)).unwrap_or(Returned::Object)
+    }
+
+    /// The elements of a short array of primitives or texts.
+    fn array_value(&self, array: jobject, element: &Kind) -> Option<Returned> {
+        let len = jni!(self.env, GetArrayLength, array);
+        if len > MAX_ELEMENTS {
+            return None;
+        }
+        let elements = (0..len).map(|i| call::get_element(self.env, array, i, element));
+        match element {
+            Kind::Prim(prim) => elements
+                .map(|slot| if let Slot::Prim(value) = slot { Some(value) } else { None })
+                .collect::<Option<_>>()
+                .map(|values| Returned::Prims(*prim, values)),
+            Kind::Ref(name) if name == STRING => elements.map(|slot| self.text_value(slot)).collect::<Option<_>>().map(Returned::Texts),
+            _ => None,
+        }
+    }
+
+    /// A short text or null.
+    fn text_value(&self, slot: Slot) -> Option<Option<String>> {
+        let Slot::Ref(text) = slot else { return None };
+        if text.is_null() {
+            return Some(None);
+        }
+        (self.env.string_len(text) <= MAX_TEXT).then(|| Some(self.env.text(text, MAX_TEXT)))
     }
 
     /// Undoes what the test changed outside its own objects.
@@ -414,7 +473,11 @@ impl Executor {
         if !known.is_empty() {
             encode(&Reply::Known(known), &mut out.buffer).map_err(|e| e.to_string())?;
         }
-        encode(&Reply::Result(observed), &mut out.buffer).map_err(|e| e.to_string())?;
+        let reply = Reply::Result(observed);
+        encode(&reply, &mut out.buffer).map_err(|e| e.to_string())?;
+        if let (Some(probes), Reply::Result(told)) = (&mut self.probes, reply) {
+            probes.recycle(Noted { hits: told.hits, branches: told.branches, switches: told.switches, seen: told.seen });
+        }
         if out.buffer.len() >= FLUSH_BYTES || index % FLUSH_TESTS == FLUSH_TESTS - 1 {
             out.flush().map_err(|e| e.to_string())?;
         }

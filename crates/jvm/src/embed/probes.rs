@@ -35,6 +35,9 @@ pub struct Probes {
     fields: Fields,
     arrays: Arrays,
     statics: FxHashMap<i32, Place>,
+    /// Memory of an earlier test, used again.
+    spare: Noted,
+    numbers: Vec<i32>,
 }
 
 struct Fields {
@@ -137,6 +140,8 @@ impl Probes {
             fields,
             arrays,
             statics: FxHashMap::default(),
+            spare: Noted::default(),
+            numbers: Vec::new(),
         })
     }
 
@@ -178,10 +183,20 @@ impl Probes {
     }
 
     fn ints(&self, env: Env, array: Global, len: i32) -> Vec<i32> {
-        let len = len.clamp(0, jni!(env, GetArrayLength, array.0));
-        let mut out = vec![0; len as usize];
-        jni!(env, GetIntArrayRegion, array.0, 0, len, out.as_mut_ptr());
+        let mut out = Vec::new();
+        self.fill(env, array, len, &mut out);
         out
+    }
+
+    /// The first `len` elements in place of what `out` held.
+    fn fill(&self, env: Env, array: Global, len: i32, out: &mut Vec<i32>) {
+        out.clear();
+        if len <= 0 {
+            return;
+        }
+        let len = len.min(jni!(env, GetArrayLength, array.0));
+        out.resize(len as usize, 0);
+        jni!(env, GetIntArrayRegion, array.0, 0, len, out.as_mut_ptr());
     }
 
     fn longs(&self, env: Env, array: Global, len: i32) -> Vec<i64> {
@@ -192,38 +207,61 @@ impl Probes {
     }
 
     /// What the probes noted since `begin`.
-    pub fn read(&self, env: Env) -> Noted {
-        let mut hits: Vec<u32> = self.ints(env, self.arrays.list, self.int(env, self.fields.n)).into_iter().map(|h| h as u32).collect();
-        hits.sort_unstable();
+    pub fn read(&mut self, env: Env) -> Noted {
+        let mut noted = std::mem::take(&mut self.spare);
+        let mut numbers = std::mem::take(&mut self.numbers);
+        self.fill(env, self.arrays.list, self.int(env, self.fields.n), &mut numbers);
+        noted.hits.extend(numbers.iter().map(|n| n.cast_unsigned()));
+        noted.hits.sort_unstable();
+        self.fill(env, self.arrays.blist, self.int(env, self.fields.bn), &mut numbers);
+        numbers.sort_unstable();
+        self.branches(env, &numbers, &mut noted.branches);
         let sn = self.int(env, self.fields.sn);
-        let ids = self.ints(env, self.arrays.sids, sn).into_iter().map(|id| id as u32);
-        let mut switches: Vec<(u32, i32)> = ids.zip(self.ints(env, self.arrays.svals, sn)).collect();
-        switches.sort_unstable();
-        switches.dedup();
-        let mut values = self.longs(env, self.arrays.vals, self.int(env, self.fields.vn));
-        values.truncate(MAX_SEEN);
-        values.sort_unstable();
-        values.dedup();
-        let seen = values.into_iter().map(SeenValue::Int).collect();
-        Noted { hits, branches: self.branches(env), switches, seen }
+        if sn > 0 {
+            self.fill(env, self.arrays.sids, sn, &mut numbers);
+            let values = self.ints(env, self.arrays.svals, sn);
+            noted.switches.extend(numbers.iter().map(|id| id.cast_unsigned()).zip(values));
+            noted.switches.sort_unstable();
+            noted.switches.dedup();
+        }
+        self.numbers = numbers;
+        let vn = self.int(env, self.fields.vn);
+        if vn > 0 {
+            let mut values = self.longs(env, self.arrays.vals, vn);
+            values.truncate(MAX_SEEN);
+            values.sort_unstable();
+            values.dedup();
+            noted.seen.extend(values.into_iter().map(SeenValue::Int));
+        }
+        noted
     }
 
-    fn branches(&self, env: Env) -> Vec<Branch> {
-        let mut numbers = self.ints(env, self.arrays.blist, self.int(env, self.fields.bn));
-        numbers.sort_unstable();
+    /// Takes memory back that [`Self::read`] gave.
+    pub fn recycle(&mut self, mut noted: Noted) {
+        noted.hits.clear();
+        noted.branches.clear();
+        noted.switches.clear();
+        noted.seen.clear();
+        self.spare = noted;
+    }
+
+    /// Appends what was noted of these branches.
+    fn branches(&self, env: Env, numbers: &[i32], out: &mut Vec<Branch>) {
+        if numbers.is_empty() {
+            return;
+        }
         let table = self.arrays.dist.0;
         let len = jni!(env, GetArrayLength, table).max(0) as usize;
         let start: *const f64 = jni!(env, GetPrimitiveArrayCritical, table, std::ptr::null_mut()).cast();
         if start.is_null() {
             env.clear_exception();
-            return Vec::new();
+            return;
         }
         // SAFETY: the JVM keeps the array of `len` doubles in place until it is released below; threads that the test left behind may still write.
         let slot = |at: usize| unsafe { start.add(at).read_volatile() };
         let known = numbers.iter().filter(|number| usize::try_from(**number).is_ok_and(|n| n * 4 + 4 <= len));
-        let branches = known.map(|number| branch(*number, slot)).collect();
+        out.extend(known.map(|number| branch(*number, slot)));
         jni!(env, ReleasePrimitiveArrayCritical, table, start.cast_mut().cast(), JNI_ABORT);
-        branches
     }
 
     /// Puts the static fields back that the test wrote, last write first. `fresh` names the classes first used in this test: what was in their

@@ -80,6 +80,9 @@ pub fn create(libjvm: &[u8], options: &[Vec<u8>]) -> Result<(Machine, Env), Stri
     Ok((Machine(vm), Env(env)))
 }
 
+/// Texts up to this length are read without memory of their own.
+const SHORT: usize = 128;
+
 impl Machine {
     pub fn tools(self) -> Result<Tools, String> {
         let mut ti: *mut c_void = null_mut();
@@ -177,7 +180,15 @@ impl Env {
         jni!(self, GetStringLength, string).max(0) as usize
     }
     pub fn text(self, string: jobject, cap: usize) -> String {
-        String::from_utf16_lossy(&self.utf16(string, cap))
+        let len = self.string_len(string).min(cap);
+        if len > SHORT {
+            return String::from_utf16_lossy(&self.utf16(string, cap));
+        }
+        let mut units = [0u16; SHORT];
+        jni!(self, GetStringRegion, string, 0, len as i32, units.as_mut_ptr());
+        let units = &units[..len];
+        // nearly all texts are ASCII, whose units are bytes
+        if units.iter().all(|u| *u < 0x80) { units.iter().map(|u| char::from(*u as u8)).collect() } else { String::from_utf16_lossy(units) }
     }
     /// Calls a method without arguments that gives an object; `None` if it throws or gives null.
     pub fn call_object(self, object: jobject, method: jmethodID) -> Option<jobject> {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use rethrow_core::execution::Returned;
-use rethrow_core::program::{Access, Program, TypeId};
+use rethrow_core::program::{Access, Prim, Program, Ty, TypeId};
 use rethrow_core::target::suite::{Claim, Expect, Placed, RenderSuite, RenderedSuite, SuiteFile, SuiteKind, SuiteTest};
 use rethrow_core::testcase::{Value, Var};
 
@@ -109,12 +109,10 @@ impl SuiteWriter<'_> {
                 continue;
             }
             lines.extend(text);
-            for (var, value) in test.checks.iter().filter(|(var, _)| var.0 as usize == i) {
-                if let Some(local) = &parts.locals[var.0 as usize] {
-                    lines.push(self.check(local, value, &assert)?);
-                }
-            }
+            lines.extend(self.checks(test, parts, |var, value| var == i && !is_array(value))?);
         }
+        // an array may change after it was returned
+        lines.extend(self.checks(test, parts, |_, value| is_array(value))?);
         match (&test.expect, parts.locals.get(last)) {
             (Expect::Broken { should }, Some(Some(local))) => lines.push(format!("{assert}.{}({local});", if *should { "assertTrue" } else { "assertFalse" })),
             (Expect::Unfit { claim }, Some(Some(local))) => lines.push(self.claim(*claim, local, parts, &assert)),
@@ -138,6 +136,18 @@ impl SuiteWriter<'_> {
         }
     }
 
+    /// The assertions that `which` picks by statement and value.
+    fn checks(&self, test: &SuiteTest, parts: &Parts, which: impl Fn(usize, &Returned) -> bool) -> Result<Vec<String>, String> {
+        let assert = self.of_junit("Assert");
+        let mut lines = Vec::new();
+        for (var, value) in test.checks.iter().filter(|(var, value)| which(var.0 as usize, value)) {
+            if let Some(local) = &parts.locals[var.0 as usize] {
+                lines.push(self.check(local, value, &assert)?);
+            }
+        }
+        Ok(lines)
+    }
+
     fn check(&self, local: &str, value: &Returned, assert: &str) -> Result<String, String> {
         let java_lang = |name: &str| self.names.java_lang(name);
         Ok(match value {
@@ -150,7 +160,23 @@ impl SuiteWriter<'_> {
             Returned::Prim(v @ Value::Float(_)) => format!("{assert}.assertEquals({}, {local}, 0.0F);", literal::value(*v, java_lang)),
             Returned::Prim(v @ Value::Double(_)) => format!("{assert}.assertEquals({}, {local}, 0.0);", literal::value(*v, java_lang)),
             Returned::Prim(v) => format!("{assert}.assertEquals({}, {local});", literal::value(*v, java_lang)),
+            // older releases of JUnit cannot compare these
+            Returned::Prims(Prim::Bool, values) => format!("{assert}.assertTrue(java.util.Arrays.equals({}, {local}));", self.array(Prim::Bool, values)?),
+            Returned::Prims(prim @ Prim::Float, values) => format!("{assert}.assertArrayEquals({}, {local}, 0.0F);", self.array(*prim, values)?),
+            Returned::Prims(prim @ Prim::Double, values) => format!("{assert}.assertArrayEquals({}, {local}, 0.0);", self.array(*prim, values)?),
+            Returned::Prims(prim, values) => format!("{assert}.assertArrayEquals({}, {local});", self.array(*prim, values)?),
+            Returned::Texts(texts) => {
+                let quoted = texts.iter().map(|t| t.as_ref().map_or_else(|| Ok("null".to_string()), |t| literal::string(t)));
+                let elements = quoted.collect::<Result<Vec<_>, _>>()?.join(", ");
+                format!("{assert}.assertArrayEquals(new {}[] {{{elements}}}, {local});", java_lang("String"))
+            }
         })
+    }
+
+    fn array(&self, prim: Prim, values: &[Value]) -> Result<String, String> {
+        let element = |value: &Value| literal::assigned(*value, |name| self.names.java_lang(name));
+        let elements: Vec<String> = values.iter().map(element).collect();
+        Ok(format!("new {}[] {{{}}}", self.names.ty(Ty::prim(prim))?, elements.join(", ")))
     }
 
     /// An unchecked exception is caught by its class; any other by name, since javac refuses to catch what no call declares.
@@ -188,6 +214,10 @@ impl SuiteWriter<'_> {
         let open = self.program.ty(ty).access == Access::Public && access::type_nameable(self.program, ty, &self.file.package);
         (open && self.program.is_subtype(ty, root)).then_some(ty)
     }
+}
+
+fn is_array(value: &Returned) -> bool {
+    matches!(value, Returned::Prims(..) | Returned::Texts(_))
 }
 
 fn simple(class: &str) -> &str {

@@ -108,6 +108,30 @@ public class Assert {
     public static void assertEquals(float expected, float actual, float delta) {
         if (Float.compare(expected, actual) != 0 && !(Math.abs(expected - actual) <= delta)) fail("expected " + expected + " but was " + actual);
     }
+    public static void assertArrayEquals(byte[] expected, byte[] actual) {
+        if (!java.util.Arrays.equals(expected, actual)) fail("expected " + java.util.Arrays.toString(expected) + " but was " + java.util.Arrays.toString(actual));
+    }
+    public static void assertArrayEquals(char[] expected, char[] actual) {
+        if (!java.util.Arrays.equals(expected, actual)) fail("expected " + java.util.Arrays.toString(expected) + " but was " + java.util.Arrays.toString(actual));
+    }
+    public static void assertArrayEquals(short[] expected, short[] actual) {
+        if (!java.util.Arrays.equals(expected, actual)) fail("expected " + java.util.Arrays.toString(expected) + " but was " + java.util.Arrays.toString(actual));
+    }
+    public static void assertArrayEquals(int[] expected, int[] actual) {
+        if (!java.util.Arrays.equals(expected, actual)) fail("expected " + java.util.Arrays.toString(expected) + " but was " + java.util.Arrays.toString(actual));
+    }
+    public static void assertArrayEquals(long[] expected, long[] actual) {
+        if (!java.util.Arrays.equals(expected, actual)) fail("expected " + java.util.Arrays.toString(expected) + " but was " + java.util.Arrays.toString(actual));
+    }
+    public static void assertArrayEquals(float[] expected, float[] actual, float delta) {
+        if (!java.util.Arrays.equals(expected, actual)) fail("expected " + java.util.Arrays.toString(expected) + " but was " + java.util.Arrays.toString(actual));
+    }
+    public static void assertArrayEquals(double[] expected, double[] actual, double delta) {
+        if (!java.util.Arrays.equals(expected, actual)) fail("expected " + java.util.Arrays.toString(expected) + " but was " + java.util.Arrays.toString(actual));
+    }
+    public static void assertArrayEquals(Object[] expected, Object[] actual) {
+        if (!java.util.Arrays.equals(expected, actual)) fail("expected " + java.util.Arrays.toString(expected) + " but was " + java.util.Arrays.toString(actual));
+    }
     public static void assertEquals(Object expected, Object actual) {
         if (expected == null ? actual != null : !expected.equals(actual)) fail("expected " + expected + " but was " + actual);
     }

@@ -113,7 +113,8 @@ fn name_of(body: &Body, var: Var) -> Result<&str, String> {
 fn check(local: &str, value: &Returned) -> String {
     match value {
         Returned::Null => format!("assert {local} is None"),
-        Returned::Object => format!("assert {local} is not None"),
+        // its workers tell arrays as what is written
+        Returned::Object | Returned::Prims(..) | Returned::Texts(_) => format!("assert {local} is not None"),
         Returned::Prim(Value::Bool(true)) => format!("assert {local} is True"),
         Returned::Prim(Value::Bool(false)) => format!("assert {local} is False"),
         Returned::Prim(value) => format!("assert {local} == {}", body::lit(*value)),

@@ -58,7 +58,7 @@ impl<'s> Regression<'s> {
                 self.unsteady += 1;
                 continue;
             }
-            let test = suite_test(program, generator, *index, checks(&kept.test, &first[place], &second[place]));
+            let test = suite_test(program, generator, *index, checks(program, &kept.test, &first[place], &second[place]));
             groups.entry(group(generator, kept.subject)).or_default().push(test);
         }
         let header = [format!("Regression tests written by rethrow {}: what the program does now.", env!("CARGO_PKG_VERSION")), String::new()];
@@ -111,15 +111,19 @@ fn same_end(execution: &Execution, kept: &Kept) -> bool {
 }
 
 /// What calls returned, as far as both runs agree and a reader can check it.
-fn checks(test: &TestCase, first: &Execution, second: &Execution) -> Vec<(Var, Returned)> {
+fn checks(program: &Program, test: &TestCase, first: &Execution, second: &Execution) -> Vec<(Var, Returned)> {
     let last = test.len().saturating_sub(1);
     let mut out = Vec::new();
     for (i, stmt) in test.stmts.iter().enumerate() {
-        let (Stmt::Call { .. }, Some(Some(a)), Some(Some(b))) = (stmt, first.values.get(i), second.values.get(i)) else { continue };
+        let (Stmt::Call { method, .. }, Some(Some(a)), Some(Some(b))) = (stmt, first.values.get(i), second.values.get(i)) else { continue };
+        // what is declared as an object is not compared as an array
+        let array = program.signature(*method).ret.dims == 1;
         let telling = match a {
             Returned::Object => i == last,
             Returned::Text(text) | Returned::Written(text) => text.chars().count() <= MAX_TEXT && !names_identity(text),
             Returned::Null | Returned::Prim(_) => true,
+            Returned::Prims(..) => array,
+            Returned::Texts(texts) => array && texts.iter().flatten().all(|t| t.chars().count() <= MAX_TEXT && !names_identity(t)),
         };
         if a == b && telling {
             out.push((Var(i as u32), a.clone()));
