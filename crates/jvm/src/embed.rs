@@ -81,15 +81,19 @@ fn serve(stream: UnixStream) -> Result<(), String> {
     };
     let watch = Arc::new(Watch::new(page, out));
     let (tell, told) = mpsc::channel();
+    let (attached, attaching) = mpsc::channel();
     let for_tests = watch.clone();
     let stack = setup.stack_bytes as usize;
     let tests = move || {
         no_alternate_stack();
         let started = start(&setup, for_tests.clone());
         match started {
-            Ok((executor, machine, watched)) => {
-                // The receiver waits for exactly this.
+            Ok((mut executor, machine, watched)) => {
+                let (tools, throwable) = (watched.tools, watched.throwable);
+                // The receiver waits for exactly this, and has its own thread known to the machine before any test starts threads.
                 let _ = tell.send((machine, watched));
+                let _ = attaching.recv();
+                executor.look_after_threads(tools, throwable);
                 finish(work(executor, &mut reader, &for_tests));
             }
             Err(why) => finish(refuse(stream, why)),
@@ -98,6 +102,7 @@ fn serve(stream: UnixStream) -> Result<(), String> {
     std::thread::Builder::new().name("main".to_owned()).stack_size(stack).spawn(tests).map_err(|e| e.to_string())?;
     if let Ok((machine, watched)) = told.recv() {
         let others = Others::new(machine.attach()?, watched.tools);
+        let _ = attached.send(());
         watch.keep(&watched, &others);
     }
     // The other thread ends the process.
@@ -147,7 +152,8 @@ fn start(setup: &Setup, watch: Arc<Watch>) -> Result<(Executor, vm::Machine, Wat
     let thread_class = env.class("java/lang/Thread")?;
     let current = env.static_method(thread_class, "currentThread", "()Ljava/lang/Thread;")?;
     let thread = env.call_static_object(thread_class, current, &[]).map_err(|_| "no current thread")?;
-    let error = env.class("java/lang/Error")?;
+    // the platform prints nothing about a thread that ends by it
+    let error = env.class("java/lang/ThreadDeath").or_else(|_| env.class("java/lang/Error"))?;
     let make = env.method(error, "<init>", "()V")?;
     let throwable = jni!(env, NewObjectA, error.0, make, std::ptr::null());
     let watched = Watched { tools, thread: env.global(thread), throwable: env.global(throwable), cpu_clock: watch::cpu_clock_of_this_thread() };

@@ -36,7 +36,7 @@ const BESIDE_HEAP_MB: u64 = 512;
 
 /// Tests after which a worker is replaced by default. A new JVM runs the program tens of times slower until it has compiled it, so that frequent
 /// replacement would cost more than all tests together; what leaks into memory replaces a worker anyway.
-const RECYCLE_EVERY: u64 = 50_000;
+const RECYCLE_EVERY: u64 = 100_000;
 
 /// How a session runs. Everything that comes from flags or the environment is handed in.
 #[derive(Clone, Debug)]

@@ -625,6 +625,20 @@ fn threads_left_behind_replace_the_worker() {
 }
 
 #[test]
+fn threads_that_tests_leave_running_are_stopped() {
+    for f in fixtures() {
+        let config = SessionConfig { step_limit: 2_000_000_000, ..f.config() };
+        let mut session = launch::start(&f.program, &f.watch(), &config).unwrap();
+        let batch: Vec<TestCase> = ["leavesRunning", "isAlone"].map(|m| plain(f, m)).into_iter().cycle().take(20).collect();
+        let got = session.execute(&batch).unwrap();
+        assert!(got.iter().step_by(2).all(is_normal), "on JDK {}", f.jdk.feature);
+        // one that the system has not let run yet cannot be seen; if nothing were stopped, no test would be alone
+        let alone = got.iter().skip(1).step_by(2).filter(|e| is_normal(e)).count();
+        assert!(alone >= 7, "{alone} of 10 on JDK {}", f.jdk.feature);
+    }
+}
+
+#[test]
 fn exceptions_with_hostile_accessors_are_read() {
     for f in fixtures() {
         let got = f.session().execute(&[plain(f, "throwsOdd")]).unwrap();

@@ -17,7 +17,8 @@ use super::platform::Platform;
 use super::probes::{Noted, Probes};
 use super::stacks::Stacks;
 use super::statement::{Statements, Stop};
-use super::vm::{Env, Global, c_string, jni};
+use super::threads::Others;
+use super::vm::{Env, Global, Tools, c_string, jni};
 use super::watch::Watch;
 use super::{callers, hints, hook};
 
@@ -29,6 +30,8 @@ const MAX_OUT_OF_MEMORY: u32 = 30;
 const MAX_THREADS_LEFT: i32 = 20;
 /// … and all tests together: mostly they sleep.
 const MAX_THREADS: i32 = 500;
+/// Threads that go on whatever stops them, before the process is replaced.
+const MAX_UNSTOPPABLE: u32 = 20;
 /// Tests that a process may have to stop before it is replaced: each may have left something half done.
 const MAX_STOPPED: u32 = 30;
 /// Results are sent when this much has come together …
@@ -73,6 +76,12 @@ pub struct Executor {
     stopped: u32,
     threads_at_start: i32,
     threads_before: i32,
+    /// As many were there when none of them ran.
+    threads_quiet: i32,
+    /// The other threads, and what stops them.
+    others: Option<(Others, Global)>,
+    /// Threads that could not be stopped.
+    unstoppable: u32,
 }
 
 /// A statement whose value always has the same class: nobody has to ask it.
@@ -148,7 +157,17 @@ impl Executor {
             stopped: 0,
             threads_at_start: hook::live_threads(),
             threads_before: 0,
+            threads_quiet: 0,
+            others: None,
+            unstoppable: 0,
         })
+    }
+
+    /// From here on, threads that tests leave running are stopped. Those that are there now are left alone.
+    pub fn look_after_threads(&mut self, tools: Tools, throwable: Global) {
+        self.others = Some((Others::new(self.env, tools), throwable));
+        self.threads_at_start = hook::live_threads();
+        self.threads_quiet = self.threads_at_start;
     }
 
     pub fn define(&mut self, mut define: Define) {
@@ -330,7 +349,7 @@ impl Executor {
         let (failed, known) = self.failed_initialisers(&links);
         let poisoned = is(UNLINKED, POISONED) && !known;
         let retire = if poisoned || (is("java.lang.ExceptionInInitializerError", "") && !known) {
-            Some("a class could not be initialised".to_owned())
+            Some(format!("{} could not be initialised", failed.first().map_or("a class", String::as_str)))
         } else if is("java.lang.OutOfMemoryError", "") && !is("java.lang.OutOfMemoryError", "Requested array size") {
             // Mostly one array of an invented size, which was never made; what is really full stays full.
             self.out_of_memory += 1;
@@ -461,9 +480,29 @@ impl Executor {
         if !self.platform.restore(env, settings || hook::may_change_properties()) {
             attempt.retire.get_or_insert_with(|| "system properties cannot be put back".to_owned());
         }
+        // what first uses a class may be in its initialiser, which must not be stopped
+        if attempt.fresh.is_empty() && hook::live_threads() > self.threads_quiet {
+            self.end_threads(attempt);
+            self.threads_quiet = hook::live_threads();
+        }
         let threads = hook::live_threads();
         if threads - self.threads_before > MAX_THREADS_LEFT || threads - self.threads_at_start > MAX_THREADS {
             attempt.retire.get_or_insert_with(|| "tests left threads behind".to_owned());
+        }
+    }
+
+    /// A thread that a test left running would take the steps and the processor of those that follow.
+    fn end_threads(&mut self, attempt: &mut Attempt) {
+        let Some((others, throwable)) = &self.others else { return };
+        if let Some(probes) = &self.probes {
+            probes.allow_steps(self.env, -1);
+        }
+        if others.end_running(throwable.0) {
+            return;
+        }
+        self.unstoppable += 1;
+        if self.unstoppable > MAX_UNSTOPPABLE {
+            attempt.retire.get_or_insert_with(|| "tests left threads running".to_owned());
         }
     }
 
