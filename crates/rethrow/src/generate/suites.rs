@@ -73,13 +73,17 @@ impl<'s> Regression<'s> {
 /// Runs tests twice, in both orders.
 fn twice(session: &mut dyn Live, mut tests: Vec<TestCase>) -> Result<(Vec<Execution>, Vec<Execution>), UserError> {
     let lost = |e: SessionLost| UserError::WorkerWillNotStart { why: e.0 };
-    let first = session.inspect(&tests).map_err(lost)?;
+    let first = one_for_each(session.inspect(&tests).map_err(lost)?, tests.len());
     tests.reverse();
-    let mut second = session.inspect(&tests).map_err(lost)?;
-    // what there was no time for did not end, so that the others keep their places
-    second.resize_with(tests.len(), || Execution::ended(Outcome::TimeLimit { at: 0 }));
+    let mut second = one_for_each(session.inspect(&tests).map_err(lost)?, tests.len());
     second.reverse();
     Ok((first, second))
+}
+
+/// What there was no time for did not end, so that the others keep their places.
+fn one_for_each(mut executions: Vec<Execution>, tests: usize) -> Vec<Execution> {
+    executions.resize_with(tests, || Execution::ended(Outcome::TimeLimit { at: 0 }));
+    executions
 }
 
 /// Tests by package and class.
@@ -196,5 +200,12 @@ mod tests {
         ] {
             assert_eq!(names_identity(text), named, "{text}");
         }
+    }
+
+    #[test]
+    fn tests_that_there_was_no_time_for_did_not_end_as_before() {
+        let kept = Kept { subject: 0, test: TestCase::default(), ending: Ending::Normal, elements: Vec::new() };
+        let ran = one_for_each(vec![Execution::ended(Outcome::Normal)], 3);
+        assert_eq!(ran.iter().map(|e| same_end(e, &kept)).collect::<Vec<_>>(), [true, false, false]);
     }
 }

@@ -33,6 +33,8 @@ use crate::report::progress::plural;
 
 /// Classes of a package that are looked through for what throws.
 const MAX_NEAR: usize = 300;
+/// Of a test for a suite: what takes longer is not written.
+const TIME_LIMIT_MS: u32 = 150;
 /// Class files of Java N have version N + 44.
 const CLASS_VERSION_OFFSET: u32 = 44;
 
@@ -335,6 +337,7 @@ impl Suites for Java {
         let entries = self.classpath.launch_entries(scratch).map_err(|e| failed(e.to_string()))?;
         let mut session = SessionConfig::new(own_executable()?, self.jdk.clone(), entries, scratch.to_path_buf());
         session.allow_read = config.allow_read.clone();
+        session.time_limit_ms = TIME_LIMIT_MS;
         session.workers = config.workers;
         session.sandbox = sandbox_mode(config.sandbox);
         let mut session = launch::start(program, &watch, &session).map_err(|e| failed(e.to_string()))?;
