@@ -2,7 +2,7 @@
 //!
 //! Suggestions are followed most of the time, never always: a crash is often what a value of the wrong kind does.
 
-use super::{Maker, binary, literals};
+use super::{Maker, binary, literals, told};
 use crate::program::{MethodId, MethodKind, Shape, Taking, Ty, TypeId};
 use crate::rng::Rng;
 use crate::testcase::{Data, Stmt, Var};
@@ -21,6 +21,11 @@ const CONVINCED: f64 = 0.55;
 /// Chance that a value is as the log's message tells.
 const TOLD_SHAPE: f64 = 0.15;
 
+/// How often an option of no known kind is a switch; else how often it is a text that the test has already.
+const SWITCH: f64 = 0.4;
+const NAMES_SOMETHING: f64 = 0.35;
+/// How often an option is one that the trace's own code mentions, where there are some.
+const ON_TRACE: f64 = 0.6;
 /// How often anything is an object with what others lacked.
 const WANTED: f64 = 0.05;
 /// How often a text is one that the test has already.
@@ -97,14 +102,15 @@ impl Maker<'_, '_> {
         if self.rng.chance(if keyed.is_empty() { 0.9 } else { LEAVE_OUT }) {
             return Data::Absent;
         }
+        let on_trace: Vec<(Data, Shape)> = keyed.iter().filter(|(key, _)| self.is_on_trace(key)).cloned().collect();
         let mut pairs: Vec<(Data, Data)> = Vec::new();
         loop {
-            let (key, shape) = match self.rng.pick(&keyed) {
+            let from = if !on_trace.is_empty() && self.rng.chance(ON_TRACE) { &on_trace } else { &keyed };
+            let (key, shape) = match self.rng.pick(from) {
                 Some((key, shape)) => (key.clone(), shape.clone()),
                 None => (Data::Str(self.key_text()), Shape::Any),
             };
-            // an option whose kind nothing tells is mostly a switch
-            let value = if shape == Shape::Any && self.rng.chance(0.5) { Data::Bool(self.rng.chance(0.8)) } else { self.data(&shape, 1) };
+            let value = self.option_value(&shape);
             if pairs.iter().all(|(k, _)| *k != key) {
                 pairs.push((key, value));
             }
@@ -112,6 +118,26 @@ impl Maker<'_, '_> {
                 return Data::Dict(pairs);
             }
         }
+    }
+
+    /// An option whose kind nothing tells is mostly a switch, or the name of something that the test has named before.
+    fn option_value(&mut self, shape: &Shape) -> Data {
+        if *shape == Shape::Any && self.rng.chance(SWITCH) {
+            return Data::Bool(self.rng.chance(0.8));
+        }
+        if *shape == Shape::Any
+            && self.policy.follows
+            && self.rng.chance(NAMES_SOMETHING)
+            && let Some(text) = self.said()
+        {
+            return Data::Str(text);
+        }
+        self.data(shape, 1)
+    }
+
+    /// Whether the trace's own code mentions the option.
+    fn is_on_trace(&self, key: &Data) -> bool {
+        matches!(key, Data::Str(text) if self.palette.literals.is_on_trace(text))
     }
 
     /// A value that is a variable already needs no statement of its own.
@@ -165,8 +191,17 @@ impl Maker<'_, '_> {
         }
     }
 
-    /// A value of that shape.
+    /// A value of that shape; inside of another now and then one as the message tells, whatever is suggested there.
     pub fn data(&mut self, shape: &Shape, depth: u32) -> Data {
+        if depth > 0
+            && let Some(told) = self.told_shape()
+        {
+            return self.shaped(&told, depth);
+        }
+        self.shaped(shape, depth)
+    }
+
+    fn shaped(&mut self, shape: &Shape, depth: u32) -> Data {
         match shape {
             Shape::Any => self.anything(depth),
             Shape::None => Data::None,
@@ -193,14 +228,18 @@ impl Maker<'_, '_> {
 
     /// A text that the test has already: what one call is given is often a name that another was given.
     fn said_before(&mut self) -> Option<String> {
+        if !self.policy.follows || !self.rng.chance(SAID_BEFORE) {
+            return None;
+        }
+        self.said()
+    }
+
+    fn said(&mut self) -> Option<String> {
         fn texts<'d>(data: &'d Data, out: &mut Vec<&'d String>) {
             match data {
                 Data::Str(text) => out.push(text),
                 _ => data.children().into_iter().for_each(|child| texts(child, out)),
             }
-        }
-        if !self.policy.follows || !self.rng.chance(SAID_BEFORE) {
-            return None;
         }
         let mut all = Vec::new();
         self.test.stmts.iter().for_each(|s| {
@@ -276,7 +315,7 @@ impl Maker<'_, '_> {
 
     /// A key: mostly a word that the program itself mentions.
     pub(super) fn key_text(&mut self) -> String {
-        if let Some(text) = self.said_before() {
+        if let Some(text) = self.said_before().or_else(|| told::text(self.palette, self.rng)) {
             return text;
         }
         let (palette, facts) = (self.palette, self.facts);

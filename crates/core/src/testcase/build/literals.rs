@@ -171,6 +171,10 @@ impl LiteralPool {
             word.extend(c.to_lowercase().filter(|c| c.is_alphanumeric()));
         }
     }
+    /// Whether the methods of the trace themselves mention the text.
+    pub fn is_on_trace(&self, text: &str) -> bool {
+        self.near.strings.iter().any(|s| s == text)
+    }
     /// From now on constants are drawn by weight.
     pub fn weigh(&mut self, weight: impl Fn(&Literal) -> f64) {
         fn sums(weights: impl Iterator<Item = f64>) -> Vec<f64> {
