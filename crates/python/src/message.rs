@@ -120,7 +120,20 @@ fn types(message: &str, out: &mut Vec<Clue>) {
     let leading = [" object ", " objects "].iter().filter_map(|mark| message.split_once(mark)?.0.strip_prefix('\'')?.strip_suffix('\''));
     let word = |rest: &'static str| behind(rest).trim_start_matches(['\'', '"']).split(|c: char| !(c.is_alphanumeric() || c == '_')).next();
     let marked = [
-        "type '", "type: '", "(not \"", "concatenate ", "non-iterable ", "passed to ", "to a '", "<class '", "bject of type ", "got ", "received ", "instance, ", "object, ", "buffer, ",
+        "type '",
+        "type: '",
+        "(not \"",
+        "concatenate ",
+        "non-iterable ",
+        "passed to ",
+        "to a '",
+        "<class '",
+        "bject of type ",
+        "got ",
+        "received ",
+        "instance, ",
+        "object, ",
+        "buffer, ",
     ];
     let trailing = message.rsplit_once(", not ").or_else(|| message.rsplit_once(" not ")).map(|(_, t)| t.trim_matches(['\'', '"', '.']));
     let words = marked.iter().filter_map(|mark| word(mark));
@@ -214,7 +227,11 @@ mod tests {
             ("expected string or bytes-like object, got 'NoneType'", &["NoneType"]),
             ("Object of type set is not JSON serializable", &["set"]),
         ] {
-            assert_eq!(clues("TypeError", message).into_iter().filter(|c| matches!(c, Clue::Like(_))).collect::<Vec<_>>(), types.iter().map(|t| ty(t)).collect::<Vec<_>>(), "{message}");
+            assert_eq!(
+                clues("TypeError", message).into_iter().filter(|c| matches!(c, Clue::Like(_))).collect::<Vec<_>>(),
+                types.iter().map(|t| ty(t)).collect::<Vec<_>>(),
+                "{message}"
+            );
         }
         assert!(clues("ValueError", "Unknown format code 'd' for object of type 'str'").contains(&ty("str")));
         assert!(clues("lib.Invalid", "must be a text, not <class 'float'>").contains(&ty("float")));

@@ -154,6 +154,10 @@ pub struct PaletteSpec<'p> {
     pub banned: FxHashSet<MethodId>,
 }
 
+/// How much a function is worth that is named after what it may make, and how short such a name may be.
+const NAMED_AFTER: f64 = 0.8;
+const MIN_NAME: usize = 3;
+
 impl<'p> Palette<'p> {
     pub fn new(spec: PaletteSpec<'p>) -> Palette<'p> {
         let PaletteSpec { program, scope, trace_types, literals, plain_packages, customs, banned } = spec;
@@ -421,6 +425,9 @@ impl<'p> Palette<'p> {
         if self.program.is_dynamic() && !self.program.ty(ty).platform && self.has_constructor(ty) && self.scope.nameable(self.program, ty) {
             out.push(Producer { way: Way::Derived(ty), weight: DERIVED, needs: 1 });
         }
+        for m in self.named_after(ty) {
+            self.add(m, NAMED_AFTER, &mut out);
+        }
         let near = |m: &MethodId| if self.is_far(self.program.method(*m).owner, ty) { FAR } else { 1.0 };
         for m in self.returning.get(&ty).into_iter().flatten() {
             self.add(*m, 0.3 * near(m), &mut out);
@@ -445,6 +452,19 @@ impl<'p> Palette<'p> {
         out.extend(stubs);
         out.sort_by(|a, b| b.weight.total_cmp(&a.weight));
         out
+    }
+
+    /// Where nothing declares what a function returns, its name mostly tells: `add_worksheet`, `createNode`. Executions show which do.
+    fn named_after(&self, ty: TypeId) -> Vec<MethodId> {
+        let program = self.program;
+        let name = flat(program.type_name(ty).rsplit([':', '.']).next().unwrap_or_default());
+        if !program.is_dynamic() || program.ty(ty).platform || name.len() < MIN_NAME {
+            return Vec::new();
+        }
+        let family = near::family(program, ty);
+        let types = program.types().filter(|t| !program.ty(*t).platform && near::family(program, *t) == family);
+        let makes = |m: &MethodId| program.method(*m).kind != MethodKind::Constructor && flat(program.method_name(*m)).ends_with(&name);
+        types.flat_map(|t| program.methods_of(t)).filter(makes).filter(|m| !program.method_name(*m).starts_with('_')).collect()
     }
 
     /// Whether the type is a class whose objects a test may make, and not a module.
@@ -531,6 +551,11 @@ impl<'p> Palette<'p> {
     fn common(&self, t: TypeId) -> bool {
         self.plain_packages.contains(&self.program.package(t))
     }
+}
+
+/// A name without what separates its words.
+fn flat(name: &str) -> String {
+    name.chars().filter(|c| *c != '_').flat_map(char::to_lowercase).collect()
 }
 
 /// Object parameters and receiver.
