@@ -21,7 +21,7 @@ pub fn clues(exception: &str, message: &str) -> Vec<Clue> {
             }
         }
         "ZeroDivisionError" => add(&mut out, Clue::Number(0)),
-        "UnicodeEncodeError" => quoted(message, '\'').filter_map(unescaped).for_each(|c| add(&mut out, Clue::Text(c.to_string()))),
+        "UnicodeEncodeError" => unencoded(message).into_iter().for_each(|c| add(&mut out, Clue::Text(c.to_string()))),
         "UnicodeDecodeError" => undecoded(message, &mut out),
         "TypeError" if message.contains("keyword") => quoted(message, '\'').for_each(|name| add(&mut out, Clue::Text(name.to_string()))),
         _ => {}
@@ -84,9 +84,10 @@ fn empty(message: &str, out: &mut Vec<Clue>) {
     }
 }
 
-/// The character that `'\xe9'` and its like stand for.
-fn unescaped(literal: &str) -> Option<char> {
-    let mut chars = literal.chars();
+/// `'ascii' codec can't encode character '\xe9' in position 0: ordinal not in range(128)`
+fn unencoded(message: &str) -> Option<char> {
+    let (_, rest) = message.split_once("character '")?;
+    let mut chars = rest.split('\'').next()?.chars();
     let (slash, kind) = (chars.next()?, chars.next()?);
     if slash != '\\' || !matches!(kind, 'x' | 'u' | 'U') {
         return None;

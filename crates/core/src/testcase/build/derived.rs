@@ -16,6 +16,8 @@ pub struct Declaring {
 
 /// How often a second base is given.
 const MIXED: f64 = 0.12;
+/// How often a member is an object of a class that the trace's code tests for, where there is one.
+const TESTED_FOR: f64 = 0.4;
 /// Most members of a class.
 const MAX_MEMBERS: usize = 3;
 
@@ -87,13 +89,25 @@ impl Maker<'_, '_> {
     fn related_object(&mut self, base: Option<TypeId>) -> Option<Data> {
         let trace = self.palette.trace_types();
         let mut ty = *self.rng.pick(trace)?;
-        if self.rng.chance(0.4) {
+        if let Some(tested) = self.tested_for()
+            && self.rng.chance(TESTED_FOR)
+        {
+            ty = tested;
+        } else if self.rng.chance(0.4) {
             ty = self.related(ty).unwrap_or(ty);
         }
         if Some(ty) == base && self.rng.chance(0.8) {
             return None;
         }
         self.new_object(Ty::reference(ty)).map(Data::Var)
+    }
+
+    /// A class that the trace's code looks for among what it is given.
+    fn tested_for(&mut self) -> Option<TypeId> {
+        let program = self.program();
+        let usable = |t: &TypeId| !program.ty(*t).platform && self.palette.has_constructor(*t);
+        let tested: Vec<TypeId> = self.palette.expected_types().iter().filter_map(|t| t.as_ref()).filter(usable).collect();
+        self.rng.pick(&tested).copied()
     }
 
     /// A class of the same library that has a base in common with `ty`, or any class of the trace.
