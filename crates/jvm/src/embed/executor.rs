@@ -254,6 +254,8 @@ impl Executor {
         let env = self.env;
         let ready = hook::prepared_count();
         self.threads_before = hook::live_threads();
+        // some may have ended meanwhile
+        self.threads_quiet = self.threads_quiet.min(self.threads_before);
         jni!(env, PushLocalFrame, test.len() as i32 * 2 + 64);
         if let Some(probes) = &self.probes {
             probes.begin(env, run.step_limit);
