@@ -2,8 +2,7 @@
 //!
 //! Processor time counts, so that a busy machine does not make a test look endless; a test that merely waits is judged by the wall clock, and sooner if
 //! it waits for something that has no end of its own (a lock, a result that nobody computes), at once if no other thread could end it. Results written
-//! before are flushed before the process ends,
-//! and the shared page says which test it was.
+//! before are flushed before the process ends, and the shared page says which test it was.
 
 use std::io::Write;
 use std::os::unix::net::UnixStream;

@@ -90,6 +90,9 @@ const MAX_EXPECTED: usize = 40;
 /// How far a parameter is followed into the methods that it is handed on to.
 const HANDED_ON: u32 = 2;
 
+/// How much a function is worth that is named after what it may make, and how short such a name may be.
+const NAMED_AFTER: f64 = 0.8;
+const MIN_NAME: usize = 3;
 /// How much a class of the test's own is worth beside the class itself.
 const DERIVED: f64 = 0.12;
 /// How much less a way is worth that leads through another library.
@@ -153,10 +156,6 @@ pub struct PaletteSpec<'p> {
     /// Never called (V10).
     pub banned: FxHashSet<MethodId>,
 }
-
-/// How much a function is worth that is named after what it may make, and how short such a name may be.
-const NAMED_AFTER: f64 = 0.8;
-const MIN_NAME: usize = 3;
 
 impl<'p> Palette<'p> {
     pub fn new(spec: PaletteSpec<'p>) -> Palette<'p> {
