@@ -8,6 +8,7 @@
 mod backtrace;
 mod call;
 mod callers;
+mod charsets;
 mod classes;
 mod descriptor;
 mod distance;
@@ -157,6 +158,7 @@ fn start(setup: &Setup, watch: Arc<Watch>) -> Result<(Executor, vm::Machine, Wat
     let make = env.method(error, "<init>", "()V")?;
     let throwable = jni!(env, NewObjectA, error.0, make, std::ptr::null());
     let watched = Watched { tools, thread: env.global(thread), throwable: env.global(throwable), cpu_clock: watch::cpu_clock_of_this_thread() };
+    charsets::settle(env);
     let executor = Executor::new(env, classes, probes, watch.clone())?;
     let ready = Reply::Ready { version: VERSION, runtime: runtime_name(env).unwrap_or_default() };
     let mut out = watch.out();

@@ -393,6 +393,25 @@ fn properties_and_locale_are_put_back() {
 }
 
 #[test]
+fn character_sets_that_the_class_path_brings_are_found() {
+    for f in fixtures() {
+        let services = f.classes.with_file_name(format!("session-services-{}", f.jdk.feature));
+        let folder = services.join("META-INF/services");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("java.nio.charset.spi.CharsetProvider"), "s.Subject$Sets\n").unwrap();
+        let mut with_provider = f.config();
+        with_provider.classpath.push(services);
+        let tests: Vec<TestCase> = ["x-brought", "IBM037", "UTF-16", "x-unknown"].iter().map(|name| with_text(f, "charset", name)).collect();
+        let found = |config: &SessionConfig| {
+            let mut session = launch::start(&f.program, &f.watch(), config).unwrap();
+            session.execute(&tests).unwrap().iter().map(is_normal).collect::<Vec<bool>>()
+        };
+        assert_eq!(found(&f.config()), [false, true, true, false], "JDK {}", f.jdk.feature);
+        assert_eq!(found(&with_provider), [true, true, true, false], "JDK {}", f.jdk.feature);
+    }
+}
+
+#[test]
 fn surroundings_are_there_for_one_test() {
     for f in fixtures() {
         let mut b = Build::new(f);

@@ -25,6 +25,10 @@ mod worker;
 use std::process::ExitCode;
 use std::time::Instant;
 
+/// Tests are many small trees that are made, sent, read and dropped.
+#[global_allocator]
+static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     rethrow_worker::sandbox::run_if_launcher();
     run_if_worker();

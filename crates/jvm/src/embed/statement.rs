@@ -79,7 +79,7 @@ impl Statements {
         self.slots.clear();
         for (i, stmt) in test.stmts.iter().enumerate() {
             progress.at(i as u32);
-            let slot = self.stmt(stmt).map_err(|stop| (i as u32, stop))?;
+            let slot = self.stmt(stmt, test).map_err(|stop| (i as u32, stop))?;
             self.slots.push(slot);
         }
         Ok(())
@@ -109,7 +109,7 @@ impl Statements {
         &self.slots
     }
 
-    fn stmt(&mut self, stmt: &Stmt) -> Done<Slot> {
+    fn stmt(&mut self, stmt: &Stmt, test: &TestCase) -> Done<Slot> {
         match stmt {
             Stmt::Lit(value) => Ok(Slot::Prim(*value)),
             Stmt::Str(text) => self.literal(text).map(Slot::Ref),
@@ -121,7 +121,7 @@ impl Statements {
             Stmt::GetField { field, recv } => self.get_field(*field, *recv),
             Stmt::SetField { field, recv, value } => self.set_field(*field, *recv, *value),
             Stmt::NewArray { elem, len } => self.new_array(*elem, *len),
-            Stmt::ArraySet { array, index, value } => self.array_set(*array, *index, *value),
+            Stmt::ArraySet { array, index, value } => self.array_set(*array, *index, *value, test),
             Stmt::ArrayGet { array, index } => self.array_get(*array, *index),
             Stmt::Cast { value, ty } => self.cast(*value, *ty),
             Stmt::Stub(stub) => self.stub(stub),
@@ -313,12 +313,19 @@ impl Statements {
         Ok((array, kind))
     }
 
-    fn array_set(&mut self, array: Var, index: u32, value: Var) -> Done<Slot> {
-        let (array, kind) = self.array(array)?;
+    fn array_set(&mut self, var: Var, index: u32, value: Var, test: &TestCase) -> Done<Slot> {
+        let (array, prim) = match test.stmts.get(var.0 as usize) {
+            // mostly the test has just made it, and nobody needs to ask what it is
+            Some(Stmt::NewArray { elem, .. }) => (self.object(var)?, elem.as_prim()),
+            _ => {
+                let (array, kind) = self.array(var)?;
+                (array, if let Kind::Prim(prim) = kind { Some(prim) } else { None })
+            }
+        };
         let slot = self.slot(value)?;
-        match (&kind, slot) {
-            (Kind::Prim(p), Slot::Prim(v)) if v.prim() == *p => {}
-            (Kind::Ref(_), Slot::Ref(_)) => {}
+        match (prim, slot) {
+            (Some(p), Slot::Prim(v)) if v.prim() == p => {}
+            (None, Slot::Ref(_)) => {}
             _ => return Err(Stop::Invalid("the element has another type".to_owned())),
         }
         call::set_element(self.env, array, i32::try_from(index).unwrap_or(i32::MAX), slot);

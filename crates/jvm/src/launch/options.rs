@@ -6,14 +6,17 @@ use std::path::Path;
 use super::SessionConfig;
 
 /// Whatever the JDK.
-const FIXED: [&str; 19] = [
-    // First: it governs those after it, as does the next.
+const FIXED: [&str; 21] = [
+    // First: it governs those after it, as do the next two.
     "-XX:+IgnoreUnrecognizedVMOptions",
     "-XX:+UnlockExperimentalVMOptions",
+    "-XX:+UnlockDiagnosticVMOptions",
+    // Each exception would be noted several times for a crash report of the JVM that nobody reads.
+    "-XX:-LogEvents",
     // Tests are many and short: the first compiler is enough, and starts at once.
     "-XX:TieredStopAtLevel=1",
     // … and is to be used early: a search calls thousands of methods, each a few hundred times.
-    "-XX:CompileThresholdScaling=0.2",
+    "-XX:CompileThresholdScaling=0.05",
     "-XX:+UseSerialGC",
     "-Xshare:auto",
     // Or hot code throws exceptions without frames, and their distance to the goal is unknown.
