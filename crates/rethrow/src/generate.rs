@@ -344,6 +344,10 @@ impl Making<'_, '_> {
         for lost in self.fresh.take_lost() {
             self.regression.selection.drop(lost);
         }
+        for loud in self.fresh.take_loud() {
+            self.regression.silence(loud);
+        }
+        self.fresh.suspects.refused().for_each(|method| self.generator.give_up(method));
         let suspects = &self.fresh.suspects;
         let wanted = |test: &TestCase| doubtful || !suspects.suspects(test);
         let files = self.regression.next((program, &self.generator), session, room, wanted)?;

@@ -221,6 +221,23 @@ impl<'p> Generator<'p> {
         self.world.plan.of(method)
     }
 
+    /// No further test calls the method: no file with such a call can be compiled. What only such tests covered is open again.
+    pub fn give_up(&mut self, method: MethodId) {
+        if self.costly.insert(method, MAX_COSTLY) == Some(MAX_COSTLY) {
+            return;
+        }
+        self.looked = 0;
+        for kept in &mut self.kept {
+            if kept.test.stmts.iter().any(|s| s.callee() == Some(method)) {
+                kept.elements.clear();
+            }
+        }
+        self.coverage.start_anew();
+        for kept in &self.kept {
+            self.coverage.cover(&kept.elements);
+        }
+    }
+
     /// Rounds until something stops them; may be called again to go on.
     pub fn run(&mut self, session: &mut dyn Session, limits: &dyn Limits, events: &mut dyn FnMut(Round)) -> Stop {
         if !std::mem::replace(&mut self.opened, true) {

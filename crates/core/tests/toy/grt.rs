@@ -1,5 +1,7 @@
 //! Guided random testing on the toy language: each component by what it can do and what the search cannot do without it.
 
+use std::cell::Cell;
+
 use rethrow_core::probe::ProbePlan;
 use rethrow_core::program::mod_ref::Touching;
 use rethrow_core::program::purity::{Purity, PurityRules};
@@ -61,6 +63,36 @@ fn grt_1_the_loop_builds_on_what_earlier_calls_made() {
     assert!(generator.kept.len() > 5 && generator.tally.calls > generator.tally.tests);
     let chosen = Selection::default().next(&generator.kept, usize::MAX, |_| true);
     assert!(!chosen.is_empty() && chosen.len() < generator.kept.len(), "{} of {}", chosen.len(), generator.kept.len());
+}
+
+/// So many rounds, then it is over.
+struct Rounds(Cell<u32>);
+
+impl Limits for Rounds {
+    fn time_is_up(&self) -> bool {
+        self.0.replace(self.0.get().saturating_sub(1)) == 0
+    }
+    fn cancelled(&self) -> bool {
+        false
+    }
+}
+
+#[test]
+fn what_is_given_up_is_not_called_again_and_what_only_it_covered_is_open() {
+    let place = Place::new(PRESS);
+    let worn = place.method("Press", "worn");
+    let mut generator = place.generator(Settings { max_tests: 3_000, interval: 100, ..Settings::all(1) });
+    let mut session = Interpreter::new(&place.program, &place.plan);
+    let calls = |test: &TestCase| test.stmts.iter().any(|s| s.callee() == Some(worn));
+    generator.run(&mut session, &Rounds(Cell::new(2)), &mut |_| {});
+    let body = place.plan.of(worn).unwrap();
+    assert!(generator.coverage.points_of(body).covered > 0 && generator.kept.iter().any(|k| calls(&k.test)));
+    generator.give_up(worn);
+    assert_eq!(generator.coverage.points_of(body).covered, 0);
+    assert!(generator.kept.iter().all(|k| calls(&k.test) == k.elements.is_empty()), "what is left covers what it covered");
+    let before = generator.kept.len();
+    generator.run(&mut session, &Unlimited, &mut |_| {});
+    assert!(generator.kept.len() > before && generator.kept[before..].iter().all(|k| !calls(&k.test)));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use rethrow_core::program::Program;
 use rethrow_core::target::confirmation::Command;
-use rethrow_core::target::suite::{Compiled, Expect, Placed, RenderedSuite, SuiteFile, SuitePlan, TestEnd};
+use rethrow_core::target::suite::{Compiled, Expect, Placed, RenderedSuite, SuiteFile, SuitePlan, SuiteTest, TestEnd};
 use rethrow_worker::process::{Finished, JailedCommand, Scratch, run_to_end};
 
 use super::compiler::Compiler;
@@ -80,6 +80,8 @@ pub struct Fresh<'a> {
     pub suspects: Suspects,
     /// Tests that will not be written, by their own numbers.
     lost: Vec<usize>,
+    /// Tests of which only an assertion did not hold.
+    loud: Vec<usize>,
 }
 
 impl<'a> Fresh<'a> {
@@ -104,6 +106,7 @@ impl<'a> Fresh<'a> {
             losses: Losses::default(),
             suspects: Suspects::default(),
             lost: Vec::new(),
+            loud: Vec::new(),
         })
     }
 
@@ -112,9 +115,14 @@ impl<'a> Fresh<'a> {
         std::mem::take(&mut self.lost)
     }
 
-    /// Whether tests were dropped since.
+    /// Tests whose assertions did not hold in a fresh process, since the last time this was asked: a worker's identity hashes are not another process's.
+    pub fn take_loud(&mut self) -> Vec<usize> {
+        std::mem::take(&mut self.loud)
+    }
+
+    /// Whether tests were dropped since, or have to be written anew.
     pub fn has_lost(&self) -> bool {
-        !self.lost.is_empty()
+        !self.lost.is_empty() || !self.loud.is_empty()
     }
 
     /// Whether a part is being compiled: nothing else can be handed in.
@@ -200,7 +208,7 @@ impl<'a> Fresh<'a> {
         self.note_rate(part.tests(), answer.millis);
         if answer.succeeded {
             self.has_support = true;
-            part.files.iter().flat_map(|f| &f.tests).for_each(|t| self.suspects.note(&t.test, true));
+            part.files.iter().flat_map(|f| &f.tests).for_each(|t| self.suspects.note_fine(&t.test));
             self.compiled.push(part);
             return Ok(());
         }
@@ -211,7 +219,12 @@ impl<'a> Fresh<'a> {
             self.losses.uncompiled += self.lose(&part, |_, _| true);
             return Ok(());
         }
-        bad.iter().for_each(|(file, test)| self.suspects.note(&part.files[*file].tests[*test].test, false));
+        for (path, line, _) in &answer.errors {
+            let text = line_of(&part.rendered, path, *line);
+            for (file, test) in blamed(&part.rendered, &part.files, std::iter::once((path.as_path(), *line))) {
+                self.suspects.note_bad(self.program, &part.files[file].tests[test].test, text);
+            }
+        }
         if part.tries + 1 >= MAX_COMPILATIONS {
             bad = with_their_files(&bad, &part.files);
         }
@@ -320,7 +333,10 @@ impl<'a> Fresh<'a> {
         if let Some((place, end)) = tests.iter().zip(ends).find(|(place, _)| bad.contains(place)) {
             self.note(format!("{} tests do not end as they should in a fresh process, the first ({}): {end:?}", bad.len(), listed(&part, place.0, place.1)));
         }
-        self.losses.differing += self.lose(&part, |file, test| bad.contains(&(file, test)));
+        let loud = |((f, t), end): &(&(usize, usize), &Option<TestEnd>)| only_asserts_otherwise(&part.files[*f].tests[*t], end.as_ref());
+        let loud: Vec<(usize, usize)> = tests.iter().zip(ends).filter(|both| !fit(both) && loud(both)).map(|(place, _)| *place).collect();
+        self.loud.extend(loud.iter().map(|(f, t)| part.files[*f].tests[*t].id));
+        self.losses.differing += self.lose(&part, |file, test| bad.contains(&(file, test)) && !loud.contains(&(file, test)));
         remove(&mut part, &bad);
         // a file that loses methods still compiles
         self.render(&mut part);
@@ -371,11 +387,21 @@ fn fits(expect: &Expect, end: Option<&TestEnd>) -> bool {
     }
 }
 
+/// Whether a test of the regression suite went its way, as far as one can tell, and only what was asserted on it did not hold.
+fn only_asserts_otherwise(test: &SuiteTest, end: Option<&TestEnd>) -> bool {
+    let failed = matches!(end, Some(TestEnd::Failed(what)) if what.split(": ").next().is_some_and(|name| name.ends_with("AssertionError")));
+    failed && test.expect == Expect::Pass && !test.checks.is_empty()
+}
+
 /// An error of the compiler with the line that it is about: the file is gone when somebody reads this.
 fn shown(rendered: &[RenderedSuite], path: &Path, line: usize, what: &str) -> String {
-    let Some(file) = rendered.iter().find(|f| path.ends_with(&f.path)) else { return format!("{}:{line}: {what}", path.display()) };
-    let text = file.text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
-    format!("{}:{line}: {what}: {}", file.path.display(), text.trim())
+    let shown = rendered.iter().find(|f| path.ends_with(&f.path)).map_or(path, |f| &f.path);
+    format!("{}:{line}: {what}: {}", shown.display(), line_of(rendered, path, line).trim())
+}
+
+fn line_of<'r>(rendered: &'r [RenderedSuite], path: &Path, line: usize) -> &'r str {
+    let file = rendered.iter().find(|f| path.ends_with(&f.path));
+    file.and_then(|f| f.text.lines().nth(line.saturating_sub(1))).unwrap_or_default()
 }
 
 /// All tests of the files that any of `bad` is in.

@@ -81,6 +81,12 @@ impl Coverage {
         new
     }
 
+    /// Nothing is covered.
+    pub fn start_anew(&mut self) {
+        self.covered.fill(false);
+        self.count = 0;
+    }
+
     pub fn covered(&self) -> usize {
         self.count
     }

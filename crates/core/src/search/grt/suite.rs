@@ -70,6 +70,11 @@ impl Selection {
         self.taken.len()
     }
 
+    /// A test that may be chosen again.
+    pub fn release(&mut self, index: usize) {
+        self.taken.remove(&index);
+    }
+
     /// A test that cannot be written after all: what it covers is open again.
     pub fn drop(&mut self, index: usize) {
         self.taken.remove(&index);
@@ -91,6 +96,8 @@ mod tests {
         assert_eq!(selection.next(&all, 9, |_| true), [0usize; 0]);
         selection.drop(3);
         assert_eq!(selection.next(&all, 9, |k| k.elements.len() > 1), [4], "what a dropped test covered is open again");
+        selection.release(4);
+        assert_eq!(selection.next(&all, 9, |k| k.elements.len() > 1), [4], "it may be taken again");
         assert_eq!(Selection::default().next(&[], 9, |_| true), [0usize; 0]);
     }
 }
