@@ -4,10 +4,11 @@ use rethrow_core::goal::CrashGoal;
 use rethrow_core::program::{Program, TypeId};
 use rethrow_core::search::grt::oracle::OracleRules;
 use rethrow_core::search::targets::BuildRules;
-use rethrow_core::testcase::build::derived::Declaring;
+use rethrow_core::testcase::build::derived::{DeclaredTypes, Declaring, Kind};
 use rethrow_core::testcase::build::surroundings::Readers;
 
 use crate::message;
+use crate::source::Sources;
 
 /// Standard modules whose classes hold data: the rest opens windows, sockets and processes.
 const PLAIN_PACKAGES: &[&str] = &[
@@ -141,7 +142,42 @@ const DECLARING: Declaring = Declaring {
         "__enter__",
     ],
     settings: &["Meta", "Config", "Options"],
+    types: None,
 };
+
+/// The member of a class with the types that it declares.
+pub const ANNOTATIONS: &str = "__annotations__";
+
+/// How classes declare the types of their members, and what is declared most.
+const TYPES: DeclaredTypes = DeclaredTypes {
+    member: ANNOTATIONS,
+    plain: &[
+        ("builtins:int", Kind::Int),
+        ("builtins:str", Kind::Str),
+        ("builtins:float", Kind::Float),
+        ("builtins:bool", Kind::Bool),
+        ("builtins:bytes", Kind::Bytes),
+        ("builtins:list", Kind::List),
+        ("builtins:tuple", Kind::Tuple),
+        ("builtins:set", Kind::Set),
+        ("builtins:dict", Kind::Dict),
+        ("datetime:datetime", Kind::Object),
+        ("decimal:Decimal", Kind::Object),
+    ],
+    generic: &[
+        ("builtins:list", 1),
+        ("builtins:dict", 2),
+        ("builtins:tuple", 2),
+        ("builtins:set", 1),
+        ("typing:Optional", 1),
+        ("typing:Union", 2),
+        ("typing:List", 1),
+        ("typing:Dict", 2),
+    ],
+};
+
+/// What code says that looks at declared types.
+const LOOKS_AT_TYPES: [&str; 6] = ["__annotations__", "get_type_hints", "dataclass", "get_annotations", "attr.fields", "attrs.fields"];
 
 /// Tests live outside every package, and may name all of them.
 const ELSEWHERE: &str = "";
@@ -154,7 +190,9 @@ pub fn suite_rules(program: &Program, types: &[TypeId]) -> BuildRules {
 }
 
 /// The rules; a test can import anything.
-pub fn build_rules(goal: &CrashGoal) -> BuildRules {
+pub fn build_rules(program: &Program, goal: &CrashGoal, sources: &Sources) -> BuildRules {
+    let trace: Vec<TypeId> = goal.frames.iter().flat_map(|f| &f.methods).map(|m| program.method(*m).owner).collect();
+    let looks = sources.any_mentions(program, &trace, &LOOKS_AT_TYPES);
     let clues = goal.messages.iter().flat_map(|(exception, text)| message::clues(exception, text)).collect();
     BuildRules {
         plain_packages: PLAIN_PACKAGES,
@@ -163,7 +201,7 @@ pub fn build_rules(goal: &CrashGoal) -> BuildRules {
         elsewhere: ELSEWHERE,
         readers: READERS,
         clues,
-        declaring: DECLARING,
+        declaring: Declaring { types: looks.then_some(&TYPES), ..DECLARING },
         ..BuildRules::default()
     }
 }

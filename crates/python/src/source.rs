@@ -97,6 +97,12 @@ impl Sources {
         program.types().filter(|t| !program.ty(*t).platform && modules.contains(program.package(*t))).collect()
     }
 
+    /// Whether the file of one of the types has one of the words.
+    pub fn any_mentions(&self, program: &Program, types: &[TypeId], words: &[&str]) -> bool {
+        let files = types.iter().filter_map(|t| self.by_module.get(program.package(*t))).filter_map(|f| self.files.get(*f));
+        files.into_iter().any(|file| words.iter().any(|word| file.text.contains(word)))
+    }
+
     /// The type that defines what a method stands for: another module, where a name was imported.
     pub fn defined_in(&self, program: &Program, method: MethodId) -> TypeId {
         let like = match self.origins.get(method.0 as usize) {

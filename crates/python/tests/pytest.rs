@@ -111,6 +111,19 @@ fn statements_read_as_a_person_would_write_them() {
             // inside the class, `io` is its own member
             vec!["given = io.StringIO(\"x\")", "class Thing:", "io = 1", "b = given", "check(Thing(None))"],
         ),
+        (
+            "check",
+            vec![Data::Class {
+                bases: Vec::new(),
+                members: vec![
+                    ("n".into(), Data::Int(1)),
+                    ("k".into(), Data::Int(2)),
+                    ("__annotations__".into(), Data::Dict(vec![(text("n"), Data::Str("int".into())), (text("m"), Data::Str("list[int]".into()))])),
+                ],
+                record: true,
+            }],
+            vec!["@dataclasses.dataclass", "class Thing:", "n: \"int\" = 1", "m: \"list[int]\"", "k = 2", "check(Thing)"],
+        ),
         ("read", vec![Data::File(Box::new(text("x")))], vec!["path = tmp_path / \"path\"", "path.write_text(\"x\", encoding=\"utf-8\")", "read(str(path))"]),
     ];
     for (function, args, expected) in calls {
@@ -130,7 +143,7 @@ fn statements_read_as_a_person_would_write_them() {
 /// What a class of the test's own with these members makes of `None`.
 fn thing(members: &[(&str, Data)]) -> Data {
     let members = members.iter().map(|(name, value)| ((*name).to_string(), value.clone())).collect();
-    Data::Made { class: Box::new(Data::Class { bases: Vec::new(), members }), args: vec![Data::None] }
+    Data::Made { class: Box::new(Data::Class { bases: Vec::new(), members, record: false }), args: vec![Data::None] }
 }
 
 struct Confirmed {

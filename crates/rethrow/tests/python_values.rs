@@ -161,6 +161,25 @@ class Grid:
 ";
 
 /// The traceback of a crash at these lines, outermost first.
+/// What reads the declared types of a class.
+const CONVERTING: &str = "\
+import dataclasses
+import typing
+
+
+def structure(cls, values):
+    made = {}
+    for field in dataclasses.fields(cls):
+        made[field.name] = convert(field.type, values)
+    return cls(**made)
+
+
+def convert(kind, value):
+    if typing.get_origin(kind) is dict:
+        return 1 // (len(typing.get_args(kind)) - 2)
+    return value
+";
+
 fn traceback(module: &str, frames: &[(&str, &str)], error: &str) -> String {
     let mut text = "Traceback (most recent call last):\n".to_string();
     for (function, code) in frames {
@@ -205,6 +224,14 @@ fn a_class_is_derived_with_the_members_that_its_base_looks_for() {
     let error = "TypeError: unsupported operand type(s) for +=: 'int' and 'NoneType'";
     let test = reproduced_in(DECLARING, "model", &[("total", "whole += field.limit")], error, 2_000);
     assert!(test.contains("class Thing(Model):") && test.contains("Field()") && test.contains("Thing().total()"), "{test}");
+}
+
+#[test]
+fn a_class_declares_types_where_the_program_looks_at_them() {
+    let frames = [("structure", "made[field.name] = convert(field.type, values)"), ("convert", "return 1 // (len(typing.get_args(kind)) - 2)")];
+    let test = reproduced_in(CONVERTING, "declared", &frames, DIVIDED, 5_000);
+    assert!(test.contains("@dataclasses.dataclass\n    class Thing:") && test.contains("structure("), "{test}");
+    assert!(test.contains(": dict[") || test.contains(": Dict["), "{test}");
 }
 
 #[test]

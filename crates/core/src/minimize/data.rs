@@ -65,10 +65,11 @@ fn reductions(node: &Data) -> Vec<Data> {
         Data::Iterator(items) => without(items).into_iter().map(Data::Iterator).collect(),
         Data::Dict(pairs) => (0..pairs.len()).map(|i| Data::Dict([&pairs[..i], &pairs[i + 1..]].concat())).collect(),
         Data::Object(pairs) => (0..pairs.len()).map(|i| Data::Object([&pairs[..i], &pairs[i + 1..]].concat())).collect(),
-        Data::Class { bases, members } => {
-            let class = |bases: Vec<Data>, members: Vec<(String, Data)>| Data::Class { bases, members };
+        Data::Class { bases, members, record } => {
+            let class = |bases: Vec<Data>, members: Vec<(String, Data)>| Data::Class { bases, members, record: *record };
+            let plain = record.then(|| Data::Class { bases: bases.clone(), members: members.clone(), record: false });
             let fewer = (0..members.len()).map(|i| class(bases.clone(), [&members[..i], &members[i + 1..]].concat()));
-            fewer.chain(without(bases).into_iter().map(|b| class(b, members.clone()))).collect()
+            plain.into_iter().chain(fewer).chain(without(bases).into_iter().map(|b| class(b, members.clone()))).collect()
         }
         Data::Made { class, args } => without(args).into_iter().map(|args| Data::Made { class: class.clone(), args }).collect(),
         _ => Vec::new(),

@@ -37,9 +37,17 @@ pub enum Data {
     Class {
         bases: Vec<Data>,
         members: Vec<(String, Data)>,
+        /// The members whose types it declares are its fields, and its objects are made of them.
+        #[serde(default)]
+        record: bool,
     },
     /// What a class of the test's own makes of these.
     Made {
+        class: Box<Data>,
+        args: Vec<Data>,
+    },
+    /// A type with arguments: a list of numbers.
+    Of {
         class: Box<Data>,
         args: Vec<Data>,
     },
@@ -99,8 +107,8 @@ impl Data {
             Data::Dict(pairs) => pairs.iter().flat_map(|(k, v)| [k, v]).collect(),
             Data::Function(inner) | Data::Stream(inner) | Data::File(inner) => vec![inner],
             Data::Object(attributes) => attributes.iter().map(|(_, v)| v).collect(),
-            Data::Class { bases, members } => bases.iter().chain(members.iter().map(|(_, v)| v)).collect(),
-            Data::Made { class, args } => std::iter::once(&**class).chain(args).collect(),
+            Data::Class { bases, members, .. } => bases.iter().chain(members.iter().map(|(_, v)| v)).collect(),
+            Data::Made { class, args } | Data::Of { class, args } => std::iter::once(&**class).chain(args).collect(),
             _ => Vec::new(),
         }
     }
@@ -110,8 +118,8 @@ impl Data {
             Data::Dict(pairs) => pairs.iter_mut().flat_map(|(k, v)| [k, v]).collect(),
             Data::Function(inner) | Data::Stream(inner) | Data::File(inner) => vec![inner],
             Data::Object(attributes) => attributes.iter_mut().map(|(_, v)| v).collect(),
-            Data::Class { bases, members } => bases.iter_mut().chain(members.iter_mut().map(|(_, v)| v)).collect(),
-            Data::Made { class, args } => std::iter::once(&mut **class).chain(args).collect(),
+            Data::Class { bases, members, .. } => bases.iter_mut().chain(members.iter_mut().map(|(_, v)| v)).collect(),
+            Data::Made { class, args } | Data::Of { class, args } => std::iter::once(&mut **class).chain(args).collect(),
             _ => Vec::new(),
         }
     }

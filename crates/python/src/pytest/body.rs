@@ -6,6 +6,7 @@ use rethrow_core::testcase::{Data, Env, Stmt, TestCase, Value, Var};
 
 use super::literal;
 use super::names::{Imports, Locals, is_identifier, module_of, snake};
+use crate::rules::ANNOTATIONS;
 
 /// The lines, and whether they need a temporary folder.
 pub struct Body {
@@ -360,7 +361,8 @@ impl<'a> Writer<'a> {
             }
             Data::File(content) => self.file(content)?,
             Data::Object(attributes) => self.object(attributes)?,
-            Data::Class { bases, members } => self.derived(bases, members)?,
+            Data::Class { bases, members, record } => self.derived(bases, members, *record)?,
+            Data::Of { class, args } => format!("{}[{}]", self.data(class)?, self.all(args)?),
             Data::Made { class, args } => format!("{}({})", self.data(class)?, self.all(args)?),
         })
     }
@@ -416,23 +418,43 @@ impl<'a> Writer<'a> {
     }
 
     /// A class of the test's own: lines before the one that uses its name.
-    fn derived(&mut self, bases: &[Data], members: &[(String, Data)]) -> Result<String, String> {
+    fn derived(&mut self, bases: &[Data], members: &[(String, Data)], record: bool) -> Result<String, String> {
         let bases = self.all(bases)?;
-        let mut lines = Vec::with_capacity(members.len());
+        let declared = typed(members);
+        let own: Vec<&str> = members.iter().map(|(name, _)| name.as_str()).chain(declared.iter().map(|(name, _)| *name)).collect();
+        let mut lines = Vec::with_capacity(own.len());
+        for (name, ty) in &declared {
+            let ty = self.in_class(ty, &own)?;
+            lines.push(match members.iter().find(|(member, _)| member == name) {
+                Some((_, value)) => format!("    {name}: {ty} = {}", self.in_class(value, &own)?),
+                None => format!("    {name}: {ty}"),
+            });
+        }
         for (name, value) in members {
+            let written = declared.iter().any(|(known, _)| known == name) || (name == ANNOTATIONS && !declared.is_empty());
+            if written {
+                continue;
+            }
             if !is_identifier(name) {
                 return Err(format!("{name} cannot be a member"));
             }
-            let value = self.data(value)?;
-            // inside the class its own names hide those around it
-            let hidden = members.iter().any(|(n, _)| value.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == n));
-            let value = if hidden { self.outside(&value) } else { value };
-            lines.push(format!("    {name} = {value}"));
+            lines.push(format!("    {name} = {}", self.in_class(value, &own)?));
         }
         let class = self.locals.fresh("Thing");
+        if record {
+            let dataclasses = self.imports.whole("dataclasses");
+            self.lines.push(format!("@{dataclasses}.dataclass"));
+        }
         self.lines.push(if bases.is_empty() { format!("class {class}:") } else { format!("class {class}({bases}):") });
         self.lines.extend(if lines.is_empty() { vec!["    pass".to_string()] } else { lines });
         Ok(class)
+    }
+
+    /// A value in a class whose own names hide those around it.
+    fn in_class(&mut self, value: &Data, own: &[&str]) -> Result<String, String> {
+        let text = self.data(value)?;
+        let hidden = text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| own.contains(&word));
+        Ok(if hidden { self.outside(&text) } else { text })
     }
 
     fn outside(&mut self, value: &str) -> String {
@@ -451,6 +473,16 @@ impl<'a> Writer<'a> {
         }
         Ok(if plain { format!("{class}({})", parts.join(", ")) } else { format!("{class}(**{{{}}})", parts.join(", ")) })
     }
+}
+
+/// The members that a class declares with types, if they can be written so.
+fn typed<'a>(members: &'a [(String, Data)]) -> Vec<(&'a str, &'a Data)> {
+    let Some((_, Data::Dict(pairs))) = members.iter().find(|(name, _)| name == ANNOTATIONS) else { return Vec::new() };
+    let named = |(key, ty): &'a (Data, Data)| match key {
+        Data::Str(name) if is_identifier(name) => Some((name.as_str(), ty)),
+        _ => None,
+    };
+    pairs.iter().map(named).collect::<Option<Vec<_>>>().unwrap_or_default()
 }
 
 /// The name under which a class keeps what its body calls `__name`.

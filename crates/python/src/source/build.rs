@@ -292,6 +292,9 @@ impl Maker<'_> {
         for name in platform::BUILTINS {
             self.outside(&format!("builtins:{name}"), OBJECT);
         }
+        for name in platform::TYPING {
+            self.outside(&format!("typing:{name}"), OBJECT);
+        }
         for (name, parent) in platform::exceptions() {
             self.outside(&format!("builtins:{name}"), &format!("builtins:{parent}"));
         }

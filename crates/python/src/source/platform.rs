@@ -63,6 +63,9 @@ UnicodeError: UnicodeDecodeError UnicodeEncodeError UnicodeTranslateError
 Warning: BytesWarning DeprecationWarning EncodingWarning FutureWarning ImportWarning PendingDeprecationWarning ResourceWarning RuntimeWarning SyntaxWarning UnicodeWarning UserWarning
 ";
 
+/// What stands for several types.
+pub const TYPING: [&str; 4] = ["Optional", "Union", "List", "Dict"];
+
 /// Plain built-in classes.
 pub const BUILTINS: [&str; 12] = ["object", "type", "str", "int", "float", "bool", "bytes", "list", "tuple", "dict", "set", "property"];
 

@@ -186,6 +186,7 @@ DATA = [
     read_data,
     read_data,
     lambda r: [(r.text(), read_data(r)) for _ in range(r.number())],
-    lambda r: (_datas(r), [(r.text(), read_data(r)) for _ in range(r.number())]),
+    lambda r: (_datas(r), [(r.text(), read_data(r)) for _ in range(r.number())], bool(r.byte())),
+    lambda r: (read_data(r), _datas(r)),
     lambda r: (read_data(r), _datas(r)),
 ]

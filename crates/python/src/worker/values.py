@@ -181,10 +181,10 @@ class Builder:
             return set([self.build(d, values) for d in inside])
         if kind == 9:
             return {self.build(k, values): self.build(v, values) for k, v in inside}
-        if kind == 10:
+        if kind == 10 and values[inside] is not ABSENT:
             return values[inside]
-        if kind == 11:
-            return ABSENT
+        if kind == 10 or kind == 11:
+            raise Invalid('what is left out stands inside a value')
         if kind == 12:
             result = self.build(inside, values)
             return lambda *args, **named: result
@@ -193,9 +193,12 @@ class Builder:
         if kind == 16:
             return types.SimpleNamespace(**{name: self.build(d, values) for name, d in inside})
         if kind == 17:
-            return self.derived(inside[0], inside[1], values)
+            return self.derived(inside, values)
         if kind == 18:
             return self.build(inside[0], values)(*[self.build(d, values) for d in inside[1]])
+        if kind == 19:
+            args = tuple([self.build(d, values) for d in inside[1]])
+            return self.build(inside[0], values)[args if len(args) != 1 else args[0]]
         content = self.build(inside, values)
         if type(content) not in (str, bytes):
             raise Invalid('a file contains text or bytes')
@@ -203,14 +206,16 @@ class Builder:
             return io.StringIO(content) if type(content) is str else io.BytesIO(content)
         return self.file(content)
 
-    def derived(self, bases, members, values):
+    def derived(self, inside, values):
         """A class as a `class` statement makes it."""
+        bases, members, record = inside
         if not all(name.isidentifier() and not keyword.iskeyword(name) for name, _ in members):
             raise Invalid('a member needs a name')
         made = {name: self.build(d, values) for name, d in members}
         made['__module__'] = '__main__'
         bases = tuple([self.build(d, values) for d in bases])
-        return types.new_class('Thing', bases, {}, lambda body: body.update(made))
+        made = types.new_class('Thing', bases, {}, lambda body: body.update(made))
+        return import_module('dataclasses').dataclass(made) if record else made
 
     def file(self, content):
         self.files += 1
@@ -225,7 +230,7 @@ def execute(stmt, values, names, builder):
     """The value of one statement."""
     kind = stmt[0]
     if kind == 'data':
-        return builder.build(stmt[1], values)
+        return ABSENT if stmt[1][0] == 11 else builder.build(stmt[1], values)
     if kind == 'call' or kind == 'new':
         owner, name, declared, _, mark = names.methods[stmt[1]]
         if kind == 'new':

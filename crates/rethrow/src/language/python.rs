@@ -192,8 +192,8 @@ impl Platform for Python {
         Ok(())
     }
 
-    fn rules(&self, _program: &Program, goal: &CrashGoal) -> BuildRules {
-        build_rules(goal)
+    fn rules(&self, program: &Program, goal: &CrashGoal) -> BuildRules {
+        build_rules(program, goal, &self.sources)
     }
 
     fn start<'a>(&'a self, config: &Config, aligned: &'a Aligned, scratch: &Path) -> Result<Started<'a>, UserError> {

@@ -12,6 +12,35 @@ pub struct Declaring {
     pub special: &'static [&'static str],
     /// Classes inside a class that hold its settings.
     pub settings: &'static [&'static str],
+    /// How types are declared, where the trace's code looks at that.
+    pub types: Option<&'static DeclaredTypes>,
+}
+
+/// The language's way to declare the types of members.
+#[derive(Debug)]
+pub struct DeclaredTypes {
+    /// The member of a class that has them.
+    pub member: &'static str,
+    /// Types without arguments, and what their values look like.
+    pub plain: &'static [(&'static str, Kind)],
+    /// Types with so many arguments.
+    pub generic: &'static [(&'static str, usize)],
+}
+
+/// What values of a declared type look like.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    Int,
+    Float,
+    Bool,
+    Str,
+    Bytes,
+    List,
+    Tuple,
+    Set,
+    Dict,
+    /// As its constructor makes them.
+    Object,
 }
 
 /// How often a second base is given.
@@ -20,18 +49,27 @@ const MIXED: f64 = 0.12;
 const TESTED_FOR: f64 = 0.4;
 /// Most members of a class.
 const MAX_MEMBERS: usize = 3;
+/// How often a class declares types where somebody looks at them, and is a record then; how often its objects get what it declares.
+const DECLARES: f64 = 0.6;
+const RECORD: f64 = 0.75;
+const AS_DECLARED: f64 = 0.85;
+/// How often a type has arguments, and is a class of the test's own.
+const GENERIC: f64 = 0.3;
+const NESTED: f64 = 0.12;
 
 impl Maker<'_, '_> {
     /// An object of a class derived from `ty`.
     pub(super) fn derived_object(&mut self, ty: TypeId, depth: u32) -> Option<Var> {
         let class = Box::new(self.derived_class(Some(ty), depth));
-        let args = self.plain_arguments(ty);
+        let args = self.declared_arguments(&class).unwrap_or_else(|| self.plain_arguments(ty));
         Some(self.test.push(Stmt::Data(Data::Made { class, args })))
     }
 
     /// An object of a class of the test's own that is derived from nothing.
     pub(super) fn own_object(&mut self, depth: u32) -> Data {
-        Data::Made { class: Box::new(self.derived_class(None, depth)), args: Vec::new() }
+        let class = Box::new(self.derived_class(None, depth));
+        let args = self.declared_arguments(&class).unwrap_or_default();
+        Data::Made { class, args }
     }
 
     /// A class of the test's own.
@@ -54,7 +92,117 @@ impl Maker<'_, '_> {
                 members.push((name, value));
             }
         }
-        Data::Class { bases, members }
+        let declares = self.palette.declaring.types.filter(|_| self.rng.chance(DECLARES));
+        let record = declares.is_some() && self.rng.chance(RECORD);
+        if let Some(types) = declares {
+            members.push((types.member.to_string(), self.declared_members(depth)));
+        }
+        Data::Class { bases, members, record }
+    }
+
+    /// Names with types.
+    fn declared_members(&mut self, depth: u32) -> Data {
+        let mut pairs: Vec<(Data, Data)> = Vec::new();
+        for _ in 0..1 + self.rng.below(MAX_MEMBERS) {
+            let name = Data::Str(self.member_name());
+            if let Some(ty) = self.declared_type(depth + 1)
+                && pairs.iter().all(|(known, _)| *known != name)
+            {
+                pairs.push((name, ty));
+            }
+        }
+        Data::Dict(pairs)
+    }
+
+    /// A type as code declares it; `None` where nobody looks at that.
+    pub fn declared_type(&mut self, depth: u32) -> Option<Data> {
+        let types = self.palette.declaring.types?;
+        if depth < 3 && self.rng.chance(GENERIC) {
+            let (name, count) = *self.rng.pick(types.generic)?;
+            let class = Box::new(self.class_named(name)?);
+            let args: Option<Vec<Data>> = (0..count).map(|_| self.declared_type(depth + 1)).collect();
+            return args.map(|args| Data::Of { class, args });
+        }
+        if self.policy.derive && depth < 3 && self.rng.chance(NESTED) {
+            return Some(self.derived_class(None, depth + 1));
+        }
+        if self.rng.chance(NESTED)
+            && let Some(ty) = self.rng.pick(self.palette.trace_types()).copied()
+        {
+            return Some(Data::Var(self.test.push(Stmt::Class(Ty::reference(ty)))));
+        }
+        let (name, _) = self.rng.pick(types.plain)?;
+        self.class_named(name)
+    }
+
+    fn class_named(&mut self, name: &str) -> Option<Data> {
+        let ty = self.program().find_type(name)?;
+        Some(Data::Var(self.test.push(Stmt::Class(Ty::reference(ty)))))
+    }
+
+    /// What an object of the class is made of, if its class says so.
+    fn declared_arguments(&mut self, class: &Data) -> Option<Vec<Data>> {
+        let types = self.palette.declaring.types?;
+        let Data::Class { members, record: true, .. } = class else { return None };
+        let Some((_, Data::Dict(declared))) = members.iter().find(|(name, _)| name == types.member) else { return None };
+        Some(declared.iter().map(|(_, ty)| self.of_declared(ty, types)).collect())
+    }
+
+    /// A value as it is declared, mostly.
+    fn of_declared(&mut self, ty: &Data, types: &DeclaredTypes) -> Data {
+        let name = |data: &Data| match data {
+            Data::Var(v) => match self.test.stmt(*v) {
+                Stmt::Class(ty) => ty.as_ref().map(|t| self.program().type_name(t)),
+                _ => None,
+            },
+            _ => None,
+        };
+        let kind = name(ty).and_then(|name| types.plain.iter().find(|(plain, _)| *plain == name)).copied();
+        match (kind, ty) {
+            (Some(kind), _) if self.rng.chance(AS_DECLARED) => {
+                let shape = self.shape_of(kind);
+                self.data(&shape, 1)
+            }
+            (None, Data::Class { .. }) if self.rng.chance(AS_DECLARED) => {
+                let args = self.declared_arguments(ty).unwrap_or_default();
+                Data::Made { class: Box::new(ty.clone()), args }
+            }
+            (None, Data::Of { class, args }) if self.rng.chance(AS_DECLARED) => self.of_generic(class, args, types),
+            _ => self.data(&Shape::Any, 1),
+        }
+    }
+
+    fn shape_of(&self, (name, kind): (&str, Kind)) -> Shape {
+        let any = || Box::new(Shape::Any);
+        match kind {
+            Kind::Int => Shape::Int,
+            Kind::Float => Shape::Float,
+            Kind::Bool => Shape::Bool,
+            Kind::Str => Shape::Str,
+            Kind::Bytes => Shape::Bytes,
+            Kind::List => Shape::List(any()),
+            Kind::Tuple => Shape::Tuple(vec![Shape::Any]),
+            Kind::Set => Shape::Set(any()),
+            Kind::Dict => Shape::Dict(Box::new((Shape::Str, Shape::Any))),
+            Kind::Object => self.program().find_type(name).map_or(Shape::Any, Shape::Instance),
+        }
+    }
+
+    /// A value of a type with arguments: a container of them, as far as its shape is known.
+    fn of_generic(&mut self, class: &Data, args: &[Data], types: &DeclaredTypes) -> Data {
+        let items: Vec<Data> = args.iter().map(|arg| self.of_declared(arg, types)).collect();
+        let Data::Var(class) = class else { return Data::None };
+        let Stmt::Class(ty) = self.test.stmt(*class) else { return Data::None };
+        let name = ty.as_ref().map_or("", |t| self.program().type_name(t));
+        let kind = types.plain.iter().find(|(plain, _)| *plain == name).map(|(_, kind)| kind);
+        match (kind, items.as_slice()) {
+            (Some(Kind::Dict), [key, value]) => Data::Dict(vec![(key.clone(), value.clone())]),
+            (Some(Kind::Tuple), _) => Data::Tuple(items),
+            (Some(Kind::Set), _) => Data::Set(items),
+            (Some(_), _) => Data::List(items),
+            (None, [only]) if self.rng.chance(0.8) => only.clone(),
+            (None, _) => Data::None,
+        }
     }
 
     /// A member of such a class.

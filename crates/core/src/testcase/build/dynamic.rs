@@ -32,6 +32,8 @@ const WANTED: f64 = 0.05;
 const SAID_BEFORE: f64 = 0.12;
 /// How often a function is one of the program's, where there are some.
 const NAMED_FUNCTION: f64 = 0.4;
+/// How often a value is a type, where the trace's code looks at declared types.
+const TYPE: f64 = 0.06;
 /// How often an object is one that a module of the trace has.
 const LOOSE: f64 = 0.25;
 
@@ -366,6 +368,11 @@ impl Maker<'_, '_> {
         if self.policy.follows && depth < MAX_DEPTH && !self.facts.lacking().is_empty() && self.rng.chance(WANTED) {
             return self.wanted_object(depth);
         }
+        if self.rng.chance(TYPE)
+            && let Some(declared) = self.declared_type(depth)
+        {
+            return declared;
+        }
         match self.rng.below(100) {
             0..=34 => self.data(&Shape::Str, depth),
             35..=52 => self.data(&Shape::Int, depth),
@@ -450,7 +457,7 @@ pub fn kind_of(data: &Data) -> Shape {
         Data::Stream(_) => Shape::Stream,
         Data::File(_) => Shape::File,
         Data::Object(attributes) => Shape::Having(attributes.iter().map(|(n, _)| n.clone()).collect()),
-        Data::Var(_) | Data::Absent | Data::Class { .. } | Data::Made { .. } => Shape::Any,
+        Data::Var(_) | Data::Absent | Data::Class { .. } | Data::Made { .. } | Data::Of { .. } => Shape::Any,
     }
 }
 

@@ -113,8 +113,12 @@ fn step(context: &Context<'_, '_>, maker: &mut Maker<'_, '_>, node: &Data, top: 
     if maker.rng.chance(0.04) {
         return wrapped(maker.rng, node.clone());
     }
-    if let Data::Class { bases, members } = node {
-        return class_step(maker, bases, members);
+    if let Data::Class { bases, members, record } = node {
+        let members = class_step(maker, bases, members);
+        return Data::Class { bases: bases.clone(), members, record: *record };
+    }
+    if let Some(other) = type_step(maker, node) {
+        return other;
     }
     let fresh = maker.rng.chance(0.2);
     match node {
@@ -154,7 +158,7 @@ fn grown(maker: &mut Maker<'_, '_>, attributes: &[(String, Data)]) -> Data {
 }
 
 /// Another member, one less, or another value for one.
-fn class_step(maker: &mut Maker<'_, '_>, bases: &[Data], members: &[(String, Data)]) -> Data {
+fn class_step(maker: &mut Maker<'_, '_>, bases: &[Data], members: &[(String, Data)]) -> Vec<(String, Data)> {
     let mut members = members.to_vec();
     let at = maker.rng.below(members.len() + 1);
     let base = bases.iter().find_map(|b| match b {
@@ -168,7 +172,26 @@ fn class_step(maker: &mut Maker<'_, '_>, bases: &[Data], members: &[(String, Dat
         _ if members.iter().all(|(known, _)| *known != name) => members.push((name, value)),
         _ => {}
     }
-    Data::Class { bases: bases.to_vec(), members }
+    members
+}
+
+/// Another type for one that is declared; what the members of a class are declared as is a dictionary of such.
+fn type_step(maker: &mut Maker<'_, '_>, node: &Data) -> Option<Data> {
+    let is_type = |data: &Data| match data {
+        Data::Of { .. } => true,
+        Data::Var(v) => matches!(maker.test.stmts.get(v.0 as usize), Some(Stmt::Class(_))),
+        _ => false,
+    };
+    match node {
+        Data::Dict(pairs) if !pairs.is_empty() && pairs.iter().all(|(_, v)| is_type(v)) => {
+            let mut pairs = pairs.clone();
+            let at = maker.rng.below(pairs.len());
+            pairs[at].1 = maker.declared_type(1)?;
+            Some(Data::Dict(pairs))
+        }
+        _ if is_type(node) && maker.rng.chance(0.8) => maker.declared_type(1),
+        _ => None,
+    }
 }
 
 fn wrapped(rng: &mut Rng, inner: Data) -> Data {
