@@ -28,7 +28,8 @@ impl RenderSuite for JUnit {
         let names = TypeNames::new(program, &file.package, &file.unit);
         let writer = SuiteWriter { junit: self, program, file, names: &names };
         let rendered: Vec<Result<(String, Vec<String>), String>> = file.tests.iter().enumerate().map(|(i, t)| writer.method(i, t)).collect();
-        let mut lines = writer.head();
+        let asserts = rendered.iter().flatten().any(|(_, text)| text.iter().any(|line| line.contains("Assert.")));
+        let mut lines = writer.head(asserts);
         let mut methods = Vec::new();
         for one in rendered {
             methods.push(one.map(|(method, text)| {
@@ -54,13 +55,13 @@ struct SuiteWriter<'a> {
 
 impl SuiteWriter<'_> {
     /// Everything up to the first method; after the methods, because they decide the imports.
-    fn head(&self) -> Vec<String> {
+    fn head(&self, asserts: bool) -> Vec<String> {
         let mut lines: Vec<String> = self.file.header.iter().map(|l| format!("// {}", literal::comment(l)).trim_end().to_string()).collect();
         if !self.file.package.is_empty() {
             lines.extend([format!("package {};", self.file.package), String::new()]);
         }
         let mut imports = self.names.imports();
-        imports.extend(["Assert", "Test"].into_iter().filter(|n| !self.names.in_package(n)).map(|n| format!("org.junit.{n}")));
+        imports.extend(["Assert", "Test"].into_iter().filter(|n| asserts || *n != "Assert").filter(|n| !self.names.in_package(n)).map(|n| format!("org.junit.{n}")));
         imports.sort();
         lines.extend(imports.iter().map(|name| format!("import {name};")));
         lines.extend([String::new(), format!("public class {} {{", self.file.unit)]);
