@@ -42,7 +42,7 @@ fn world() -> &'static World {
         let jdk = found.into_iter().find(|j| j.javac.is_some() && j.feature >= 11).expect("tests need a JDK");
         let folder = folder("classes");
         let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/junit");
-        let files: Vec<PathBuf> = ["fix/Shop", "fix/Kiosk", "fix/Echo", "fix/List", "other/Base"].iter().map(|f| sources.join(format!("{f}.java"))).collect();
+        let files: Vec<PathBuf> = ["fix/Shop", "fix/Kiosk", "fix/Echo", "fix/List", "fix/Till", "other/Base", "other/Deep"].iter().map(|f| sources.join(format!("{f}.java"))).collect();
         javac(&jdk, &folder, &[], &files).unwrap();
         let class_path = ClassPath::open(&[folder.display().to_string()], &jdk).unwrap().value;
         let class_path = Arc::new(class_path);
@@ -396,6 +396,14 @@ const CASES: &[Case] = &[
         &["StringBuilder builder = new StringBuilder();", "builder.setLength(2);"],
     ),
     (
+        "what overrides a method out of sight is called through its parent",
+        |b| {
+            let deep = b.make("other.Deep", "()V", &[]);
+            b.call("fix.Till", "level", "()I", Some(deep), &[]);
+        },
+        &["Deep deep = new Deep();", "((Till) deep).level();"],
+    ),
+    (
         "arrays have the methods of objects",
         |b| {
             let s = b.shop();
@@ -628,7 +636,9 @@ const PALETTE: &[&str] = &[
     "fix.Shop$Secret",
     "fix.List",
     "fix.Echo",
+    "fix.Till",
     "other.Base",
+    "other.Deep",
     "java.lang.String",
     "java.lang.StringBuilder",
     "java.lang.StringBuffer",

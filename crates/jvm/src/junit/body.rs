@@ -602,7 +602,15 @@ impl Writer<'_> {
         let not_inherited = def.access == Access::Package && self.program.package(here) != self.program.package(def.owner);
         let generic = self.scope.generics.of(self.program, def.owner).method(self.program, method).is_some();
         let specialised = generic && !self.is_raw(receiver.ty) && self.is_raw(Ty::reference(def.owner));
-        not_inherited || specialised || self.is_bridged(method, here) || self.is_rivalled(method, here, exprs).unwrap_or(true)
+        not_inherited || specialised || self.is_hidden_below(method, here) || self.is_bridged(method, here) || self.is_rivalled(method, here, exprs).unwrap_or(true)
+    }
+
+    /// Whether what overrides `method` for `here` cannot be named from the test: protected, and of another package than what it overrides.
+    fn is_hidden_below(&self, method: MethodId, here: TypeId) -> bool {
+        let name = self.program.method_name(method);
+        let same = |m: &MethodId| access::same_params(self.program, *m, method) && !self.program.method(*m).flags.has(Flags::BRIDGE);
+        let nearest = self.program.supertypes(here).into_iter().find_map(|t| self.program.methods_named(t, name).find(same));
+        nearest.is_some_and(|m| m != method && !access::member_visible(self.program, m, self.scope.package))
     }
 
     /// Whether a class from `here` upwards overrides `method` with another return or parameter type. Then its bridge, which has a frame of its own,
