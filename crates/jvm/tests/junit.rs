@@ -42,7 +42,10 @@ fn world() -> &'static World {
         let jdk = found.into_iter().find(|j| j.javac.is_some() && j.feature >= 11).expect("tests need a JDK");
         let folder = folder("classes");
         let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/junit");
-        let files: Vec<PathBuf> = ["fix/Shop", "fix/Kiosk", "fix/Echo", "fix/List", "fix/Till", "other/Base", "other/Deep"].iter().map(|f| sources.join(format!("{f}.java"))).collect();
+        let files: Vec<PathBuf> = ["fix/Shop", "fix/Kiosk", "fix/Echo", "fix/List", "fix/Till", "other/Base", "other/Deep"]
+            .iter()
+            .map(|f| sources.join(format!("{f}.java")))
+            .collect();
         javac(&jdk, &folder, &[], &files).unwrap();
         let class_path = ClassPath::open(&[folder.display().to_string()], &jdk).unwrap().value;
         let class_path = Arc::new(class_path);

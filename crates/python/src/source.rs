@@ -10,6 +10,7 @@ mod docstring;
 mod examples;
 mod file;
 mod find;
+mod imports;
 pub(crate) mod index;
 mod member;
 mod platform;
@@ -155,6 +156,9 @@ fn load_with(traces: &[&Trace], modules: &[String], hunted: Option<(&str, &[Memb
     for c in first.iter().filter(|c| packages.insert(c.module.split('.').next().unwrap_or("").to_string())) {
         places.siblings(c).iter().for_each(|c| reader.read(c));
     }
+    if !traces.is_empty() {
+        imports::read(&mut reader, &first);
+    }
     let Reader { files, skipped, mut diagnostics, .. } = reader;
     if skipped > 0 {
         diagnostics.push(Diagnostic::general(format!("{skipped} further files of the packages were not read")));
@@ -163,9 +167,9 @@ fn load_with(traces: &[&Trace], modules: &[String], hunted: Option<(&str, &[Memb
     Loaded { program, sources, diagnostics }
 }
 
-struct Reader<'p> {
-    places: &'p Places,
-    files: Vec<File>,
+pub(crate) struct Reader<'p> {
+    pub(crate) places: &'p Places,
+    pub(crate) files: Vec<File>,
     known: FxHashSet<PathBuf>,
     bytes: usize,
     skipped: usize,
@@ -173,7 +177,7 @@ struct Reader<'p> {
 }
 
 impl Reader<'_> {
-    fn read(&mut self, candidate: &Candidate) {
+    pub(crate) fn read(&mut self, candidate: &Candidate) {
         if !self.known.insert(candidate.path.clone()) {
             return;
         }

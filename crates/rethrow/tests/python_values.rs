@@ -204,10 +204,20 @@ fn reproduced_in(module: &str, name: &str, frames: &[(&str, &str)], error: &str,
 
 #[track_caller]
 fn from_trace(name: &str, module: &str, trace: &str, tests: u32) -> (String, String) {
+    from_trace_beside(&[], name, module, trace, tests)
+}
+
+/// The same with further modules.
+#[track_caller]
+fn from_trace_beside(others: &[(&str, &str)], name: &str, module: &str, trace: &str, tests: u32) -> (String, String) {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("python_values").join(name);
     let _ = std::fs::remove_dir_all(&dir);
     std::fs::create_dir_all(dir.join("src")).unwrap();
     std::fs::write(dir.join("src/stock.py"), module).unwrap();
+    for (file, text) in others {
+        std::fs::create_dir_all(dir.join("src").join(file).parent().unwrap()).unwrap();
+        std::fs::write(dir.join("src").join(file), text).unwrap();
+    }
     std::fs::write(dir.join("traceback.txt"), trace).unwrap();
     let mut command = Command::new(BINARY);
     command.current_dir(&dir).args(["reproduce", "traceback.txt", "--python", "python3", "--source", "src", "--budget", "90s"]);
@@ -232,6 +242,16 @@ fn a_class_declares_types_where_the_program_looks_at_them() {
     let test = reproduced_in(CONVERTING, "declared", &frames, DIVIDED, 5_000);
     assert!(test.contains("@dataclasses.dataclass\n    class Thing:") && test.contains("structure("), "{test}");
     assert!(test.contains(": dict[") || test.contains(": Dict["), "{test}");
+}
+
+#[test]
+fn what_another_package_compares_with_is_known() {
+    let module = "from pointer import parts\n\n\ndef total(path):\n    return 1 // len(parts(path))\n";
+    let inside = "def parts(path):\n    if path[:3] != 'zq:':\n        raise ValueError(path)\n    return None if path[3:] == 'yw' else [path]\n";
+    let others = [("pointer/__init__.py", "from .inside import parts\n"), ("pointer/inside.py", inside)];
+    let trace = traceback(module, &[("total", "return 1 // len(parts(path))")], "TypeError: object of type 'NoneType' has no len()");
+    let (test, _) = from_trace_beside(&others, "imported", module, &trace, 3_000);
+    assert!(test.contains("total(\"zq:yw\")"), "{test}");
 }
 
 #[test]

@@ -12,7 +12,7 @@ const MAX_BODIES: usize = 500;
 /// Methods of one type that was come to: where receivers have no declared type, only that it is made is known.
 const MAX_METHODS: usize = 60;
 
-/// At most `most` types of the same library that `methods` lead to by calls, the nearest first, without those of `known`.
+/// At most `most` types, where they are declared of the same library, that `methods` lead to by calls, the nearest first, without those of `known`.
 pub fn near(program: &Program, methods: &[MethodId], known: &[TypeId], most: usize) -> Vec<TypeId> {
     let families: FxHashSet<&str> = known.iter().map(|t| family(program, *t)).collect();
     let mut queue: VecDeque<MethodId> = methods.iter().copied().collect();
@@ -27,7 +27,9 @@ pub fn near(program: &Program, methods: &[MethodId], known: &[TypeId], most: usi
         }
         for call in body.calls() {
             let owner = call.method.owner;
-            if program.ty(owner).platform || program.ty(owner).missing || !families.contains(family(program, owner)) {
+            // where types are not declared, no more of other libraries is read than what the trace's files import
+            let foreign = !program.is_dynamic() && !families.contains(family(program, owner));
+            if program.ty(owner).platform || program.ty(owner).missing || foreign {
                 continue;
             }
             let mut next: Vec<MethodId> = program.resolve_method(owner, &call.method.name, &call.method.desc).into_iter().collect();

@@ -602,7 +602,11 @@ impl Writer<'_> {
         let not_inherited = def.access == Access::Package && self.program.package(here) != self.program.package(def.owner);
         let generic = self.scope.generics.of(self.program, def.owner).method(self.program, method).is_some();
         let specialised = generic && !self.is_raw(receiver.ty) && self.is_raw(Ty::reference(def.owner));
-        not_inherited || specialised || self.is_hidden_below(method, here) || self.is_bridged(method, here) || self.is_rivalled(method, here, exprs).unwrap_or(true)
+        not_inherited
+            || specialised
+            || self.is_hidden_below(method, here)
+            || self.is_bridged(method, here)
+            || self.is_rivalled(method, here, exprs).unwrap_or(true)
     }
 
     /// Whether what overrides `method` for `here` cannot be named from the test: protected, and of another package than what it overrides.

@@ -61,7 +61,9 @@ impl SuiteWriter<'_> {
             lines.extend([format!("package {};", self.file.package), String::new()]);
         }
         let mut imports = self.names.imports();
-        imports.extend(["Assert", "Test"].into_iter().filter(|n| asserts || *n != "Assert").filter(|n| !self.names.in_package(n)).map(|n| format!("org.junit.{n}")));
+        imports.extend(
+            ["Assert", "Test"].into_iter().filter(|n| asserts || *n != "Assert").filter(|n| !self.names.in_package(n)).map(|n| format!("org.junit.{n}")),
+        );
         imports.sort();
         lines.extend(imports.iter().map(|name| format!("import {name};")));
         lines.extend([String::new(), format!("public class {} {{", self.file.unit)]);
