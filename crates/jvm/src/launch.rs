@@ -97,7 +97,7 @@ pub type JvmSession<'p> = Workers<'p, JvmNaming>;
 /// Starts the first worker.
 pub fn start<'p>(program: &'p Program, watch: &Watch, config: &SessionConfig) -> Result<JvmSession<'p>, StartError> {
     let limits = Limits { steps: config.step_limit, time_ms: config.time_limit_ms, rss_bytes: (u64::from(config.heap_mb) + BESIDE_HEAP_MB) << 20 };
-    let pool = PoolConfig { workers: config.workers, limits, recycle_every: config.recycle_every };
+    let pool = PoolConfig { workers: config.workers, limits, recycle_every: config.recycle_every, slow_steps: false };
     Workers::start(program, Arc::new(JvmLaunch::new(watch, config)), pool, &config.lazy)
 }
 

@@ -90,7 +90,7 @@ pub type PySession<'p> = Workers<'p, PyNaming>;
 /// Starts the first worker.
 pub fn start<'p>(program: &'p Program, watch: &Watch, config: &SessionConfig) -> Result<PySession<'p>, StartError> {
     let limits = Limits { steps: config.step_limit, time_ms: config.time_limit_ms, rss_bytes: (u64::from(config.memory_mb) + BESIDE_TESTS_MB) << 20 };
-    let pool = PoolConfig { workers: config.workers, limits, recycle_every: config.recycle_every };
+    let pool = PoolConfig { workers: config.workers, limits, recycle_every: config.recycle_every, slow_steps: true };
     Workers::start(program, Arc::new(PyLaunch::new(watch, config)), pool, &config.lazy)
 }
 

@@ -1,6 +1,7 @@
 //! Worker processes: the protocol, their supervision and the jail.
 
 pub mod names;
+mod patience;
 pub mod pool;
 pub mod process;
 pub mod protocol;

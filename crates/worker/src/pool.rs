@@ -1,6 +1,6 @@
 //! Several workers and a spare: spreads a batch over them, replaces those that die or retire, and returns results in the order of the batch.
 //!
-//! A result is a function of its test alone, so it does not matter which worker ran it; a test that killed its worker is blamed and not run again,
+//! A result is a function of its test and of the steps that its batch is allowed, so it does not matter which worker ran it; a test that killed its worker is blamed and not run again,
 //! the others of its run are. It knows nothing of a language.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -13,6 +13,7 @@ use rethrow_core::program::Program;
 use rethrow_core::target::SessionLost;
 use rethrow_core::testcase::TestCase;
 
+use crate::patience::Patience;
 use crate::protocol::{Define, Done};
 use crate::session::{Clock, Fate, Job, Launch, Limits, Names, StartError, Worker};
 
@@ -28,6 +29,8 @@ pub struct PoolConfig {
     pub limits: Limits,
     /// Tests after which a worker is replaced: static state that nobody can put back does not grow for ever.
     pub recycle_every: u64,
+    /// Steps are slow: tests that take many are worth them only now and then ([`Patience`]).
+    pub slow_steps: bool,
 }
 
 /// What a pool did so far.
@@ -56,6 +59,7 @@ pub struct Pool {
     shared: Shared,
     names: Names,
     clock: Arc<Clock>,
+    patience: Option<Patience>,
 }
 
 /// What the lanes share while a batch runs.
@@ -78,9 +82,9 @@ const FIRST_USE: u32 = 50;
 const FIRST_TIME: u32 = 5;
 
 impl PoolConfig {
-    fn limits(&self, pristine: bool) -> Limits {
+    fn limits(&self, steps: u32, pristine: bool) -> Limits {
         let times = if pristine { FIRST_USE } else { 1 };
-        Limits { steps: self.limits.steps.saturating_mul(times), time_ms: self.limits.time_ms.saturating_mul(times.min(FIRST_TIME)), ..self.limits }
+        Limits { steps: steps.saturating_mul(times), time_ms: self.limits.time_ms.saturating_mul(times.min(FIRST_TIME)), ..self.limits }
     }
 }
 
@@ -120,6 +124,8 @@ struct Batch<'a> {
     lost: Mutex<Option<SessionLost>>,
     chunk: usize,
     clock: &'a Clock,
+    /// That each of its tests may take.
+    steps: u32,
 }
 
 /// Tests given to a worker at once: several times for each, so that none waits long for the slowest; a worker that is alone gets as much as it may.
@@ -148,7 +154,8 @@ impl Pool {
             inspect: AtomicBool::new(false),
         };
         lock(&shared.stats).starts = 1;
-        Ok(Pool { launch, config, lanes, shared, names: Names::default(), clock: Arc::default() })
+        let patience = config.slow_steps.then(|| Patience::new(config.limits.steps));
+        Ok(Pool { launch, config, lanes, shared, names: Names::default(), clock: Arc::default(), patience })
     }
 
     pub fn stats(&self) -> PoolStats {
@@ -186,6 +193,15 @@ impl Pool {
 
     /// Results in the order of `tests`; only of the first of them if the time is up.
     pub fn execute(&mut self, program: &Program, tests: &[TestCase]) -> Result<Vec<Execution>, SessionLost> {
+        let steps = self.patience.as_mut().map_or(self.config.limits.steps, Patience::next);
+        let results = self.execute_within(steps, program, tests)?;
+        if let Some(patience) = &mut self.patience {
+            patience.note(&results);
+        }
+        Ok(results)
+    }
+
+    fn execute_within(&mut self, steps: u32, program: &Program, tests: &[TestCase]) -> Result<Vec<Execution>, SessionLost> {
         let lanes = self.lanes.len();
         let batch = Batch {
             program,
@@ -196,6 +212,7 @@ impl Pool {
             lost: Mutex::default(),
             chunk: chunk(tests.len(), lanes),
             clock: &self.clock,
+            steps,
         };
         let (launch, config, shared) = (&self.launch, self.config, &self.shared);
         if lanes == 1 || tests.len() == 1 {
@@ -224,7 +241,7 @@ impl Pool {
     /// The same, with the values of the statements.
     pub fn inspect(&mut self, program: &Program, tests: &[TestCase]) -> Result<Vec<Execution>, SessionLost> {
         self.shared.inspect.store(true, Ordering::Relaxed);
-        let results = self.execute(program, tests);
+        let results = self.execute_within(self.config.limits.steps, program, tests);
         self.shared.inspect.store(false, Ordering::Relaxed);
         results
     }
@@ -233,7 +250,7 @@ impl Pool {
     pub fn execute_pristine(&mut self, program: &Program, test: &TestCase) -> Result<Execution, SessionLost> {
         for _ in 0..MAX_FAILURES {
             let Some(mut worker) = self.shared.fresh(&self.launch) else { continue };
-            let limits = self.config.limits(true);
+            let limits = self.config.limits(self.config.limits.steps, true);
             let job = Job { program, names: &self.names, prepare: &[], banned: &[], broken: &[], limits, pristine: true, inspect: false, clock: None };
             let mut ran = worker.run(&job, vec![test.clone()]);
             self.shared.count(&ran.results, matches!(ran.fate, Fate::Dead));
@@ -255,7 +272,7 @@ impl Pool {
     pub fn replay(&mut self, program: &Program, tests: &[TestCase]) -> Result<Vec<Execution>, SessionLost> {
         self.renew();
         let others = self.lanes.split_off(1);
-        let results = self.execute(program, tests);
+        let results = self.execute_within(self.config.limits.steps, program, tests);
         self.lanes.extend(others);
         results
     }
@@ -411,7 +428,7 @@ impl Lane<'_> {
         let known = lock(&self.shared.preparation).clone();
         let Preparation { list, banned, broken, .. } = &*known;
         let inspect = self.shared.inspect.load(Ordering::Relaxed);
-        let (limits, clock) = (self.config.limits(pristine), Some(batch.clock));
+        let (limits, clock) = (self.config.limits(batch.steps, pristine), Some(batch.clock));
         let job = Job { program: batch.program, names: batch.names, prepare: list, banned, broken, limits, pristine, inspect, clock };
         let ran = worker.run(&job, tests);
         self.shared.count(&ran.results, matches!(ran.fate, Fate::Dead));
