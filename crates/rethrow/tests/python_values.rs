@@ -160,7 +160,6 @@ class Grid:
         return self.rows
 ";
 
-/// The traceback of a crash at these lines, outermost first.
 /// What reads the declared types of a class.
 const CONVERTING: &str = "\
 import dataclasses
@@ -180,6 +179,7 @@ def convert(kind, value):
     return value
 ";
 
+/// The traceback of a crash at these lines, outermost first.
 fn traceback(module: &str, frames: &[(&str, &str)], error: &str) -> String {
     let mut text = "Traceback (most recent call last):\n".to_string();
     for (function, code) in frames {

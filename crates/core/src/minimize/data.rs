@@ -75,8 +75,11 @@ fn reductions(node: &Data) -> Vec<Data> {
         _ => Vec::new(),
     };
     out.extend(node.children().into_iter().cloned());
-    if matches!(node, Data::Function(inner) if **inner != Data::None) {
-        out.push(Data::Function(Box::new(Data::None)));
+    match node {
+        Data::Function(inner) if **inner != Data::None => out.push(Data::Function(Box::new(Data::None))),
+        // in the test each of them takes lines of its own
+        Data::Class { .. } | Data::Made { .. } | Data::Object(_) => out.push(Data::None),
+        _ => {}
     }
     out
 }
@@ -153,6 +156,8 @@ mod tests {
         let all = reductions(&list);
         assert_eq!(all, [Data::List(vec![Data::text("a")]), Data::List(vec![Data::Int(1)]), Data::Int(1), Data::text("a")]);
         assert!(reductions(&Data::None).is_empty());
+        let own = Data::Class { bases: Vec::new(), members: Vec::new(), record: false };
+        assert_eq!(reductions(&own), [Data::None]);
     }
 
     #[test]
