@@ -30,6 +30,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::execution::{Execution, Outcome};
 use crate::probe::{MethodProbes, ProbePlan};
+use crate::program::mod_ref::Touching;
 use crate::program::purity::Purity;
 use crate::program::{MethodId, Program, TypeId};
 use crate::rng::Rng;
@@ -107,6 +108,8 @@ pub struct Generator<'p> {
     chooser: Chooser,
     pub pool: Pool<'p>,
     purity: Rc<Purity>,
+    /// What the bodies under test read.
+    reads: FxHashMap<MethodId, Touching>,
     mined: Mined,
     facts: Facts,
     /// Without constant mining, values that comparisons saw are not used either.
@@ -147,6 +150,8 @@ struct State {
     base: f64,
     /// Choices since the last look.
     k: u32,
+    /// Choices since one covered something.
+    fruitless: u32,
     successes: u32,
 }
 
@@ -169,6 +174,10 @@ impl<'p> Generator<'p> {
             // the component has its own (GRT-4)
             own: 0.0,
             derive: false,
+            // whatever is known of values belongs to one of the six, so that without them it is random testing alone
+            notations: settings.has(Component::ConstantMining),
+            cast: if settings.has(Component::Detective) { 0.8 } else { 0.0 },
+            exact_types: settings.has(Component::ElephantBrain),
             // what was made before costs nothing to load and link
             draw: 0.95,
             max_depth: 4,
@@ -185,6 +194,7 @@ impl<'p> Generator<'p> {
             palettes,
             subjects,
             purity,
+            reads: FxHashMap::default(),
             mined,
             facts: Facts::default(),
             no_facts: Facts::default(),
@@ -285,7 +295,14 @@ impl<'p> Generator<'p> {
         let mut weights = Vec::with_capacity(self.subjects.len());
         for (subject, state) in self.subjects.iter().zip(&mut self.state) {
             state.k = 0;
-            state.base = if guided { bloodhound::base(uncovered(&self.coverage, self.world.plan, subject), state.successes, most) } else { 1.0 };
+            state.base = 1.0;
+            if guided {
+                let open = open(&self.coverage, self.world.plan, subject);
+                state.base = bloodhound::base(bloodhound::uncovered(open), state.successes, most);
+                if self.settings.learns {
+                    state.base *= bloodhound::promise(open.open(), state.fruitless);
+                }
+            }
             if self.costly.get(&subject.entry).is_some_and(|n| *n >= MAX_COSTLY) {
                 state.base = 0.0;
             }
@@ -299,6 +316,7 @@ impl<'p> Generator<'p> {
         if self.settings.has(Component::Bloodhound) {
             let state = &mut self.state[chosen];
             state.k += 1;
+            state.fruitless += 1;
             self.chooser.set(chosen, bloodhound::weight(state.base, state.k, self.subjects.len()));
         }
         Some(chosen)
@@ -398,7 +416,10 @@ impl<'p> Generator<'p> {
             std::mem::swap(*pool, &mut palette.literals);
         }
         let facts = if self.settings.has(Component::ConstantMining) { &self.facts } else { &self.no_facts };
-        let mut maker = Maker::new(palette, facts, &self.policy, &mut self.rng, TestCase::default()).drawing_from(&self.pool);
+        let (program, rules) = (self.world.program, self.world.rules.purity);
+        let reads = &mut self.reads;
+        let aim = self.settings.has(Component::Impurity).then(|| &*reads.entry(subject.body).or_insert_with(|| Touching::read_by(program, &[subject.body], rules)));
+        let mut maker = Maker::new(palette, facts, &self.policy, &mut self.rng, TestCase::default()).drawing_from(&self.pool).aiming_at(aim);
         let made = if subject.drawn { maker.call_drawn(subject.entry, subject.class) } else { maker.call(subject.entry) };
         let test = made.map(|_| maker.test);
         let shunned = |m: MethodId| self.costly.get(&m).is_some_and(|n| *n >= MAX_COSTLY);
@@ -465,17 +486,17 @@ impl<'p> Generator<'p> {
         }
         let elements = self.coverage.elements(execution);
         self.coverage.cover(&elements);
+        self.state[subject].fruitless = 0;
         self.kept.push(Kept { subject, test: test.prefix(cut), ending, elements });
     }
 }
 
-/// The share of branches that a subject's body, and what only it leads to, still has to cover (GRT-12); without branches, of its points.
-fn uncovered(coverage: &Coverage, plan: &ProbePlan, subject: &Subject) -> f64 {
+/// Of the branches of a subject's body, and of what only it leads to; without branches, of its points (GRT-12).
+fn open(coverage: &Coverage, plan: &ProbePlan, subject: &Subject) -> Share {
     let (mut branches, mut points) = (Share::default(), Share::default());
     for probes in subject.reached.iter().filter_map(|m| plan.of(*m)) {
         branches.add(coverage.branches_of(probes));
         points.add(coverage.points_of(probes));
     }
-    let share = if branches.total > 0 { branches } else { points };
-    if share.total == 0 { bloodhound::UNKNOWN } else { 1.0 - f64::from(share.covered) / f64::from(share.total) }
+    if branches.total > 0 { branches } else { points }
 }

@@ -20,6 +20,7 @@ pub mod told;
 
 use std::rc::Rc;
 
+use crate::program::mod_ref::Touching;
 use crate::program::{Assignability, Base, Flags, Generic, MethodId, MethodKind, Prim, Program, Ty, TypeId};
 use crate::rng::Rng;
 use crate::search::facts::Facts;
@@ -122,6 +123,8 @@ pub struct Maker<'a, 'p> {
     pub test: TestCase,
     depth: u32,
     pool: Option<&'a dyn Objects>,
+    /// What the call under test reads.
+    aim: Option<&'a Touching>,
     /// Who takes what is being made.
     taker: Option<Taker>,
     /// On what it is called.
@@ -133,13 +136,20 @@ pub struct Maker<'a, 'p> {
 
 impl<'a, 'p> Maker<'a, 'p> {
     pub fn new(palette: &'a Palette<'p>, facts: &'a Facts, policy: &'a Policy, rng: &'a mut Rng, test: TestCase) -> Self {
-        Maker { palette, facts, policy, rng, test, depth: 0, pool: None, taker: None, called_on: None, bound: None, filling: None }
+        Maker { palette, facts, policy, rng, test, depth: 0, pool: None, aim: None, taker: None, called_on: None, bound: None, filling: None }
     }
 
     /// Objects may also come from `pool`.
     #[must_use]
     pub fn drawing_from(mut self, pool: &'a dyn Objects) -> Self {
         self.pool = Some(pool);
+        self
+    }
+
+    /// Objects are changed in what is read.
+    #[must_use]
+    pub fn aiming_at(mut self, aim: Option<&'a Touching>) -> Self {
+        self.aim = aim;
         self
     }
 

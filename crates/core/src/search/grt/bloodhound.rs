@@ -3,6 +3,7 @@
 //!
 //! The weights are pure functions; [`Chooser`] draws by them in logarithmic time. It does not measure coverage.
 
+use super::coverage::Share;
 use crate::rng::Rng;
 
 /// The paper's numbers.
@@ -10,6 +11,11 @@ pub const ALPHA: f64 = 0.9;
 pub const P: f64 = 0.99;
 /// For methods without coverage information (Randoop's choice; the paper is silent).
 pub const UNKNOWN: f64 = 0.5;
+
+/// The share that is not covered.
+pub fn uncovered(share: Share) -> f64 {
+    if share.total == 0 { UNKNOWN } else { f64::from(share.open()) / f64::from(share.total) }
+}
 
 /// w(m, 0): `uncovered` is the share of branches not covered, `successes` of `most` how often calls of the method returned.
 pub fn base(uncovered: f64, successes: u32, most: u32) -> f64 {
@@ -24,6 +30,15 @@ pub fn weight(base: f64, k: u32, methods: usize) -> f64 {
     }
     let decay = -3.0 / (1.0 - P).ln() * P.powi(i32::try_from(k).unwrap_or(i32::MAX)) / f64::from(k);
     decay.max(floor(methods)) * base
+}
+
+/// Choices that led nowhere after which a method has half of its weight.
+const PATIENCE: f64 = 10.0;
+
+/// Not the paper's: where more is open there is more to find, and where `fruitless` choices in a row found nothing the next will hardly either. Per
+/// choice, by the rule of succession.
+pub fn promise(open: u32, fruitless: u32) -> f64 {
+    f64::from(1 + open).sqrt() / (1.0 + f64::from(fruitless) / PATIENCE)
 }
 
 fn floor(methods: usize) -> f64 {
@@ -102,6 +117,15 @@ mod tests {
             assert!(near(weight(1.0, k, methods), expected), "k {k} of {methods}: {}", weight(1.0, k, methods));
         }
         assert!(near(weight(0.5, 1, 100), 0.322466), "in proportion to w(m, 0)");
+    }
+
+    #[test]
+    fn what_was_tried_in_vain_promises_less_and_what_is_open_more() {
+        for (open, fruitless, expected) in [(0, 0, 1.0), (3, 0, 2.0), (3, 10, 1.0), (99, 30, 2.5)] {
+            assert!(near(promise(open, fruitless), expected), "{open} {fruitless}");
+        }
+        assert!(near(uncovered(Share { covered: 3, total: 4 }), 0.25));
+        assert!(near(uncovered(Share::default()), UNKNOWN), "GRT-13");
     }
 
     #[test]

@@ -26,6 +26,9 @@ impl Share {
         self.covered += other.covered;
         self.total += other.total;
     }
+    pub fn open(self) -> u32 {
+        self.total - self.covered
+    }
     pub fn percent(self) -> f64 {
         if self.total == 0 { 0.0 } else { 100.0 * f64::from(self.covered) / f64::from(self.total) }
     }

@@ -37,6 +37,8 @@ pub struct Settings {
     pub fuzz: f64,
     /// Tests after which the coverage is looked at and the weights start anew (GRT-12's t, by tests).
     pub interval: u64,
+    /// Weights also follow how much is open, and what was tried in vain.
+    pub learns: bool,
     pub max_tests: u64,
     pub seed: u64,
 }
@@ -44,11 +46,11 @@ pub struct Settings {
 impl Settings {
     /// All six, with what measures best.
     pub fn all(seed: u64) -> Settings {
-        Settings { components: Component::ALL.to_vec(), p_const: 0.5, fuzz: 0.25, interval: 2_000, max_tests: u64::MAX, seed }
+        Settings { components: Component::ALL.to_vec(), p_const: 0.5, fuzz: 0.25, interval: 2_000, learns: true, max_tests: u64::MAX, seed }
     }
     /// The paper's parameters.
     pub fn grt(seed: u64) -> Settings {
-        Settings { p_const: 0.01, ..Settings::all(seed) }
+        Settings { p_const: 0.01, learns: false, ..Settings::all(seed) }
     }
     /// Feedback-directed random testing alone.
     pub fn randoop(seed: u64) -> Settings {

@@ -12,6 +12,8 @@ use crate::testcase::{TestCase, Var};
 const MAX_STATEMENTS: usize = 50;
 /// Calls that change a drawn object before it is used.
 const MAX_CHANGES: usize = 3;
+/// How often they are chosen by what the call under test reads, if anything writes that.
+const AIMED: f64 = 0.7;
 
 /// A test case and the value in it that is offered.
 #[derive(Clone, Debug)]
@@ -68,11 +70,18 @@ impl Maker<'_, '_> {
         Var(offer.var.0 + self.test.append(&offer.test))
     }
 
-    /// A call that may change the object; other arguments come from the same test first, as everywhere.
+    /// A call that may change the object, mostly of something that the call under test reads; other arguments come from the same test first, as
+    /// everywhere.
     fn change(&mut self, var: Var) {
         let Some(ty) = self.test.ty(self.palette.program, var).as_ref() else { return };
         let fuzzers = self.palette.fuzzers(ty);
-        if let Some(method) = self.rng.pick(&fuzzers).copied()
+        let mut aimed: Vec<MethodId> = Vec::new();
+        if let Some(aim) = self.aim
+            && self.rng.chance(AIMED)
+        {
+            aimed.extend(fuzzers.iter().copied().filter(|m| aim.writes(self.palette.program, *m)));
+        }
+        if let Some(method) = self.rng.pick(if aimed.is_empty() { &fuzzers } else { &aimed }).copied()
             && !self.palette.program.method(method).flags.has(Flags::DEPRECATED)
         {
             self.depth += 1;
