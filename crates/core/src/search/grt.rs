@@ -418,7 +418,8 @@ impl<'p> Generator<'p> {
         let facts = if self.settings.has(Component::ConstantMining) { &self.facts } else { &self.no_facts };
         let (program, rules) = (self.world.program, self.world.rules.purity);
         let reads = &mut self.reads;
-        let aim = self.settings.has(Component::Impurity).then(|| &*reads.entry(subject.body).or_insert_with(|| Touching::read_by(program, &[subject.body], rules)));
+        let aim =
+            self.settings.has(Component::Impurity).then(|| &*reads.entry(subject.body).or_insert_with(|| Touching::read_by(program, &[subject.body], rules)));
         let mut maker = Maker::new(palette, facts, &self.policy, &mut self.rng, TestCase::default()).drawing_from(&self.pool).aiming_at(aim);
         let made = if subject.drawn { maker.call_drawn(subject.entry, subject.class) } else { maker.call(subject.entry) };
         let test = made.map(|_| maker.test);

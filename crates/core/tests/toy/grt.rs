@@ -170,7 +170,9 @@ fn grt_8_an_object_is_cut_to_what_made_and_changed_it() {
 #[test]
 fn grt_8_objects_are_changed_in_what_the_call_under_test_reads() {
     let others: String = (0..40).map(|i| format!("field f{i} int\nmethod set{i}() {{\nthis.f{i} = {i}\n}}\n")).collect();
-    let text = format!("class Lock {{\nfield turns int\nnew() {{\n}}\n{others}method turn() {{\nthis.turns = this.turns + 1\n}}\nmethod open() {{\nif this.turns > 1 throw Opened\n}}\n}}");
+    let text = format!(
+        "class Lock {{\nfield turns int\nnew() {{\n}}\n{others}method turn() {{\nthis.turns = this.turns + 1\n}}\nmethod open() {{\nif this.turns > 1 throw Opened\n}}\n}}"
+    );
     let place = Place::new(&text);
     let seeds = |components: &[Component]| (1..=10).filter(|seed| throws(&place.generate(components, 2_000, *seed), "Opened")).count();
     assert!(seeds(&[Component::Impurity, Component::Detective]) >= 9);
