@@ -176,7 +176,7 @@ impl<'p> Generator<'p> {
             derive: false,
             // whatever is known of values belongs to one of the six, so that without them it is random testing alone
             notations: settings.has(Component::ConstantMining),
-            cast: if settings.has(Component::Detective) { 0.8 } else { 0.0 },
+            cast: if settings.has(Component::Detective) { Policy::default().cast } else { 0.0 },
             exact_types: settings.has(Component::ElephantBrain),
             // what was made before costs nothing to load and link
             draw: 0.95,
@@ -418,8 +418,8 @@ impl<'p> Generator<'p> {
         let facts = if self.settings.has(Component::ConstantMining) { &self.facts } else { &self.no_facts };
         let (program, rules) = (self.world.program, self.world.rules.purity);
         let reads = &mut self.reads;
-        let aim =
-            self.settings.has(Component::Impurity).then(|| &*reads.entry(subject.body).or_insert_with(|| Touching::read_by(program, &[subject.body], rules)));
+        let aims = self.settings.learns && self.settings.has(Component::Impurity);
+        let aim = aims.then(|| &*reads.entry(subject.body).or_insert_with(|| Touching::read_by(program, &[subject.body], rules)));
         let mut maker = Maker::new(palette, facts, &self.policy, &mut self.rng, TestCase::default()).drawing_from(&self.pool).aiming_at(aim);
         let made = if subject.drawn { maker.call_drawn(subject.entry, subject.class) } else { maker.call(subject.entry) };
         let test = made.map(|_| maker.test);

@@ -35,8 +35,8 @@ pub fn weight(base: f64, k: u32, methods: usize) -> f64 {
 /// Choices that led nowhere after which a method has half of its weight.
 const PATIENCE: f64 = 10.0;
 
-/// Not the paper's: where more is open there is more to find, and where `fruitless` choices in a row found nothing the next will hardly either. Per
-/// choice, by the rule of succession.
+/// Not the paper's: where more is open there is more to find, and where `fruitless` choices in a row found nothing the next will hardly
+/// either.
 pub fn promise(open: u32, fruitless: u32) -> f64 {
     f64::from(1 + open).sqrt() / (1.0 + f64::from(fruitless) / PATIENCE)
 }

@@ -37,7 +37,7 @@ pub struct Settings {
     pub fuzz: f64,
     /// Tests after which the coverage is looked at and the weights start anew (GRT-12's t, by tests).
     pub interval: u64,
-    /// Weights also follow how much is open, and what was tried in vain.
+    /// Beyond the paper: bloodhound's weights also follow how much is open and what was tried in vain, and impurity changes what the call under test reads.
     pub learns: bool,
     pub max_tests: u64,
     pub seed: u64,
